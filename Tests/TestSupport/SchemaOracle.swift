@@ -3,10 +3,10 @@ import Foundation
 /// A program that predicts the schema of a store from the model cached in it, by the rules found in stores that
 /// Apple's Core Data made. It knows nothing of this package.
 public enum SchemaOracle {
-    /// `check-schema.py` in the folder `oracle` beside the fixtures.
+    /// `check-schema.py` in the folder `oracle/v2` beside the fixtures.
     private static let script: URL? = {
         guard let folder = Fixtures.folder else { return nil }
-        let url = folder.deletingLastPathComponent().appendingPathComponent("oracle/check-schema.py")
+        let url = folder.deletingLastPathComponent().appendingPathComponent("oracle/v2/check-schema.py")
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }()
 
@@ -14,7 +14,7 @@ public enum SchemaOracle {
 
     /// Why a test is skipped.
     public static let missing =
-        "no oracle: it takes python3, and check-schema.py in a folder 'oracle' beside the fixtures"
+        "no oracle: it takes python3, and check-schema.py in a folder 'oracle/v2' beside the fixtures"
 
     /// The lines about every store whose schema is not the one predicted, statement for statement and in order.
     ///

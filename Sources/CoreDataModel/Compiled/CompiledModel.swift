@@ -62,11 +62,13 @@ package final class CompiledEntity: Sendable {
     /// 32 bytes, equal to those that Apple's framework writes for the same entity.
     package let versionHash: Data
     package let rowLayout: RowLayout
+    /// Whether the table of a root entity has no index on the entities of its rows: an entity of Photos asks for that.
+    package let omitsEntityIndex: Bool
 
     package init(
         ordinal: Int, name: String, className: String?, isAbstract: Bool, parent: Int?, root: Int,
         subtree: [Int], properties: [CompiledProperty], slotByName: [String: Int], uniquenessConstraints: [[Int]],
-        fetchIndexes: [CompiledFetchIndex], versionHash: Data, rowLayout: RowLayout
+        fetchIndexes: [CompiledFetchIndex], versionHash: Data, rowLayout: RowLayout, omitsEntityIndex: Bool = false
     ) {
         self.ordinal = ordinal
         self.name = name
@@ -81,6 +83,7 @@ package final class CompiledEntity: Sendable {
         self.fetchIndexes = fetchIndexes
         self.versionHash = versionHash
         self.rowLayout = rowLayout
+        self.omitsEntityIndex = omitsEntityIndex
     }
 
     package func property(named name: String) -> CompiledProperty? {

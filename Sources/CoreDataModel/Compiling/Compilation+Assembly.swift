@@ -44,7 +44,8 @@ extension Compilation {
                     uniquenessConstraints: entity.uniquenessConstraints.filter { isStored($0, in: index) }
                         .map { names in names.compactMap { slotByName[index][$0] } },
                     fetchIndexes: fetchIndexes(of: index), versionHash: hash,
-                    rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees, oneWay)))
+                    rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees, oneWay),
+                    omitsEntityIndex: entity.userInfo["_NSEntityOmitSubentityColumnIndex"] != nil))
         }
         let configurations = Dictionary(
             document.configurations.map { configuration in

@@ -73,7 +73,7 @@ extension SchemaLayout {
                         "\(join.name)_\(join.destinationColumn)_INDEX", on: join.name,
                         [.init(join.destinationColumn), .init(join.ownerColumn)]))
             }
-            if ordinal == table.root, members.count > 1 {
+            if ordinal == table.root, members.count > 1, !entity.omitsEntityIndex {
                 indexes.append(CreateIndex("\(table.name)_Z_ENT_INDEX", on: table.name, [.init("Z_ENT")]))
             }
             indexes += try entity.fetchIndexes.compactMap {

@@ -211,9 +211,7 @@ struct SchemaLayoutBuilder {
             guard var own = found[ordinal] else { continue }
             if own.count > 1 {
                 var places: [String: Int] = [:]
-                for (place, name) in DictionaryOrder.grown(model.entities[ordinal].namesInModel).enumerated() {
-                    places[name] = place
-                }
+                for (place, name) in orderOfCreation(model.entities[ordinal]).enumerated() { places[name] = place }
                 func place(_ table: SchemaJoinTable) -> Int { places[property(table.master).name] ?? 0 }
                 own.sort { place($0) < place($1) }
             }
@@ -223,6 +221,14 @@ struct SchemaLayoutBuilder {
                 joinTables.append(table)
             }
         }
+    }
+
+    private func orderOfCreation(_ entity: CompiledEntity) -> [String] {
+        let unstored = entity.properties.filter { property in
+            property.isTransient && property.attribute?.hasStoredElements != true
+        }
+        let toOnes = entity.properties.count { $0.relationship?.isToMany == false && !$0.isTransient }
+        return DictionaryOrder.grown(entity.namesInModel, without: Set(unstored.map(\.name)), others: toOnes)
     }
 
     /// The columns of the destination are named before those of the owner.

@@ -21,10 +21,24 @@ import Testing
 
     @Test func orderDoesNotDependOnTheOrderGiven() {
         let names = (0..<50).map { "property\($0)" }
-        for order in [DictionaryOrder.leopard, DictionaryOrder.grown, DictionaryOrder.archived] {
+        for order in [DictionaryOrder.leopard, { DictionaryOrder.grown($0) }, DictionaryOrder.archived] {
             #expect(order(names.reversed()) == order(names))
             #expect(Set(order(names)) == Set(names))
         }
+    }
+
+    /// What is in no column takes no part, and foreign keys make the dictionary grow (store-format §4.3).
+    @Test func grownOrderIsOfTheStoredPropertiesAndTheKeys() {
+        // 9 entries lie in 13 buckets, 12 in 23.
+        let names = ["a", "b", "c", "d", "e", "f"]
+        func byBucket(_ count: UInt64) -> [String] {
+            names.sorted { DictionaryOrder.hash($0) % count < DictionaryOrder.hash($1) % count }
+        }
+        #expect(byBucket(13) != byBucket(23))
+        #expect(DictionaryOrder.grown(names) == byBucket(13))
+        #expect(DictionaryOrder.grown(names, others: 2) == byBucket(13))
+        #expect(DictionaryOrder.grown(names, others: 3) == byBucket(23))
+        #expect(DictionaryOrder.grown(names + ["g"], without: ["g"], others: 2) == byBucket(13))
     }
 
     @Test(arguments: [96, 97, 200])

@@ -2,7 +2,7 @@ import CoreDataModel
 import Foundation
 import TestSupport
 
-/// A model and the schema that Apple's Core Data made of it: a line of `schema-vectors.jsonl`.
+/// A model and the schema that Apple's Core Data made of it: a line of `schema-vectors.jsonl` or `schema-vectors-2.jsonl`.
 struct SchemaVector: Decodable {
     struct Model: Decodable {
         var parent: String?
@@ -13,6 +13,7 @@ struct SchemaVector: Decodable {
         var fetchIndexes: [Index]
         var indexed: [String]
         var compoundIndexes: [[String]]
+        var omitEntityIndex: Bool?
     }
 
     struct Attribute: Decodable {
@@ -42,6 +43,32 @@ struct SchemaVector: Decodable {
         var name: String
         var elements: [Element]
         var partial: Bool
+        var predicate: Condition?
+    }
+
+    /// The predicate of a partial index: `["kind", "=", 1]`, or `["AND", [[…], […]]]`.
+    indirect enum Condition: Decodable {
+        case comparison(String, String, Int?)
+        case junction(String, [Condition])
+
+        init(from decoder: any Decoder) throws {
+            var parts = try decoder.unkeyedContainer()
+            let first = try parts.decode(String.self)
+            if first == "AND" || first == "OR" {
+                self = .junction(first, try parts.decode([Condition].self))
+            } else {
+                let comparison = try parts.decode(String.self)
+                self = .comparison(first, comparison, try parts.decodeNil() ? nil : try parts.decode(Int.self))
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .comparison(let name, let comparison, let value):
+                "\(name) \(["=": "==", "<>": "!="][comparison] ?? comparison) \(value.map(String.init) ?? "nil")"
+            case .junction(let word, let parts): parts.map { "(\($0.text))" }.joined(separator: " \(word) ")
+            }
+        }
     }
 
     var source: String
@@ -52,8 +79,15 @@ struct SchemaVector: Decodable {
     /// The store's owner had removed some statements.
     var partial: Bool?
 
-    static func all() throws -> [SchemaVector] {
-        let text = try String(contentsOf: Fixtures.url("schema-vectors.jsonl"), encoding: .utf8)
+    static func all() throws -> [SchemaVector] { try lines(of: "schema-vectors.jsonl") }
+
+    /// Libraries of Photos, with 53 to 74 entities.
+    static func photos() throws -> [SchemaVector] {
+        try lines(of: "schema-vectors-2.jsonl").filter { $0.source.contains("osxphotos") }
+    }
+
+    private static func lines(of file: String) throws -> [SchemaVector] {
+        let text = try String(contentsOf: Fixtures.url(file), encoding: .utf8)
         return try text.split(separator: "\n").map {
             try JSONDecoder().decode(SchemaVector.self, from: Data($0.utf8))
         }
@@ -67,7 +101,7 @@ struct SchemaVector: Decodable {
         schema.compactMap { row in
             guard let name = row[1], row[0] != "trigger" else { return nil }
             let others = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-            let prefixes = ["ACHANGE", "ATRANSACTION", "Z_TRANSACTION", "ANSC", "Z_NSCK", "sqlite_autoindex_"]
+            let prefixes = ["ACHANGE", "ATRANSACTION", "Z_TRANSACTION", "ANSC", "Z_NSCK", "sqlite_autoindex_", "Z_RT_"]
             if others.contains(name) || prefixes.contains(where: name.hasPrefix) { return nil }
             return row[2]?.trimmingCharacters(in: .whitespaces)
         }
@@ -80,6 +114,7 @@ struct SchemaVector: Decodable {
             var entity = EntityElement(name: name)
             entity.parentName = model.parent
             entity.isAbstract = model.abstract
+            if model.omitEntityIndex == true { entity.userInfo["_NSEntityOmitSubentityColumnIndex"] = "YES" }
             entity.properties = model.attributes.map { $0.property(isIndexed: model.indexed.contains($0.name)) }
             entity.properties += model.relationships.map(\.property)
             entity.uniquenessConstraints = model.unique
@@ -121,8 +156,11 @@ extension SchemaVector.Relationship {
 extension SchemaVector.Index {
     fileprivate var element: FetchIndexElement {
         var index = FetchIndexElement(name: name)
+        index.predicate = predicate?.text
         index.elements = elements.map {
-            var element = FetchIndexElement.Element(propertyName: $0.property)
+            let part = IndexedRowPart(expression: $0.property)
+            var element =
+                part.map { .init(expression: $0.rawValue) } ?? FetchIndexElement.Element(propertyName: $0.property)
             element.isAscending = $0.ascending
             element.isRTree = $0.type == 1
             return element
