@@ -4,10 +4,16 @@ import CoreDataSQL
 /// R-trees of a file: made with a schema, and found when a store is opened.
 enum RTrees {
     /// The R-trees of the layout that the file has, each with all its triggers: these find every row in a range.
+    ///
+    /// None where the catalog cannot be read: fetches do without them.
     static func found(_ schema: SchemaLayout, in database: any SQLDatabase) throws -> [CreateRTree] {
         let wanted = try schema.rTrees()
         guard !wanted.isEmpty else { return [] }
-        return try database.read { try found(wanted, MigrationSource.parts($0), in: database.dialect) }
+        do {
+            return try database.read { try found(wanted, MigrationSource.parts($0), in: database.dialect) }
+        } catch is SQLFailure {
+            return []
+        }
     }
 
     static func found(

@@ -23,6 +23,33 @@ import Testing
                 == .init(name: "Z_5ZEBRAS", ownerColumn: "Z_4ZEBRAS", destinationColumn: "Z_5ZOOS"))
     }
 
+    /// Two inverses of one name: a fresh store has `Z_2BOOKS` in the first table and `Z_2BOOKS1` in the second.
+    @Test func joinColumnsAreFoundUnderOtherNumbersOfTheirName() throws {
+        let library = try model(
+            Entity("Author").toMany("books", "Book", inverse: "authors", ordered: true),
+            Entity("Book").toMany("authors", "Author", inverse: "books").toMany("users", "User", inverse: "books"),
+            Entity("User").toMany("books", "Book", inverse: "users"))
+        let fixed = ["Z_PK", "Z_ENT", "Z_OPT"]
+        let layout = try SchemaLayout.existing(
+            model: library, entities: [0, 1, 2],
+            numbers: ["Author", "Book", "User"].enumerated().map {
+                .init(number: Int64($0.offset + 1), name: $0.element, parent: 0, maximum: 0)
+            },
+            catalog: catalog([
+                "ZAUTHOR": fixed, "ZBOOK": fixed, "ZUSER": fixed,
+                "Z_1BOOKS": ["Z_1AUTHORS", "Z_2BOOKS1", "Z_FOK_2BOOKS1"], "Z_2USERS": ["Z_2BOOKS", "Z_3USERS"],
+            ])
+        ).layout
+        #expect(
+            layout.joinTables[.init(entity: 0, slot: 0)]
+                == .init(
+                    name: "Z_1BOOKS", ownerColumn: "Z_1AUTHORS", destinationColumn: "Z_2BOOKS1",
+                    orderColumn: "Z_FOK_2BOOKS1"))
+        #expect(
+            layout.joinTables[.init(entity: 2, slot: 0)]
+                == .init(name: "Z_2USERS", ownerColumn: "Z_3USERS", destinationColumn: "Z_2BOOKS"))
+    }
+
     @Test func joinTableIsFoundUnderTheOtherSidesName() throws {
         var tables = Self.zooTables(zebra: 1, zoo: 2)
         tables["Z_2ZEBRAS"] = nil
