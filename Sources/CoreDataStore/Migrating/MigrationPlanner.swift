@@ -70,7 +70,8 @@ struct MigrationPlanner {
 
         let stayingTables = Set(kept.compactMap(\.oldTable) + keptJoins.map(\.name))
         var steps = try checks(draft)
-        steps += try earlierLeavings() + triggerRemovals() + searchRemovals() + rTreeRemovals(keeping: stayingTables)
+        steps += try rTreeRemovals(keeping: stayingTables)
+        steps += earlierLeavings() + triggerRemovals() + searchRemovals()
         steps += unwrappings(draft)
         steps += planner.names.sorted { $0.key < $1.key }.filter { $0.key != $0.value }.map { name, other in
             MigrationStep(.change(.renameTable(name, to: other)), "set the old table \(name) aside")
