@@ -24,12 +24,13 @@ struct ParentSave {
         }
     }
 
-    /// Members of a to-many that came and went; `order` has all of an ordered one's.
+    /// Members of a to-many that came and went; `order` has all of an ordered one's, and `isMoved` tells whether any was moved.
     struct Members {
         let slot: Int
         let added: [Identity]
         let removed: [Identity]
         let order: [Identity]?
+        let isMoved: Bool
     }
 
     /// What an object of the child has that the parent's has not.
@@ -121,7 +122,8 @@ struct ParentSave {
         return Members(
             slot: slot, added: known.added.map(\.object).filter { !isLeaving($0) }.map(Identity.init),
             removed: known.removed.map { Identity($0.object) },
-            order: known.isOrdered ? known.members.filter { !isLeaving($0) }.map(Identity.init) : nil)
+            order: known.isOrdered ? known.members.filter { !isLeaving($0) }.map(Identity.init) : nil,
+            isMoved: known.isReordered)
     }
 
     // MARK: On the parent's queue
@@ -303,16 +305,15 @@ private struct ParentTarget {
                 }
                 continue
             }
-            // What the child did not know of stays, behind what it knew; what it left alone and is none here any more does not come back.
+            // What the child left alone and is no member here any more does not come back.
             let known = object.knownMembers(members.slot).members
-            let added = members.added.compactMap { self.object($0) }
-            let present = Set((known + added).map(ObjectReference.init))
-            let wanted = order.compactMap { self.object($0) }.filter { present.contains(ObjectReference($0)) }
-            let ordered = Set(wanted.map(ObjectReference.init))
-            let others = known.filter {
-                !ordered.contains(ObjectReference($0)) && !removed.contains(ObjectReference($0))
-            }
-            let all = wanted + others
+            let there = known.map(ObjectReference.init).filter { !removed.contains($0) }
+            let added = Set(members.added.compactMap { self.object($0).map(ObjectReference.init) })
+            let present = added.union(there)
+            let here = order.compactMap { self.object($0).map(ObjectReference.init) }.filter(present.contains)
+            // To-ones that were set before this have put new members at the end: they count as the child's.
+            let all = MergedOrder.members(here: here, there: there, addedHere: added, isMovedHere: members.isMoved)
+                .map(\.object)
             if !known.elementsEqual(all, by: { $0 === $1 }) { object.setToMany(all, members.slot) }
         }
     }

@@ -288,31 +288,32 @@ final class ToManyMembers {
         list = MemberList(unique)
     }
 
-    /// The store has other members now: what was added, removed and moved here is done to those.
+    /// The store has other members now: what was added, removed and moved here is done to those. ``MergedOrder`` tells the order.
     ///
-    /// Whoever moved members keeps his order, and what others added stands behind what it follows in theirs; else theirs is
-    /// kept, and what was added here stands behind what it follows here. `keepsOrder` false gives up the moves.
+    /// `keepsOrder` false gives up the moves.
     func rebase(onto stored: [NSManagedObject], keepsOrder: Bool = true) {
         guard isKnown else { return }
         sortOut()
         orderBefore = nil
         if !keepsOrder { isReordered = false }
-        let mine = members
-        defer { journal?.append(.replacement(mine, by: members)) }
+        let before = members
+        defer { journal?.append(.replacement(before, by: members)) }
         let theirs = Set(stored.map(ObjectReference.init))
+        let addedHere = addedSet
         addedSet.subtract(theirs)
         removedSet.formIntersection(theirs)
-        let remaining = stored.filter { !removedSet.contains(ObjectReference($0)) }
-        let kept = mine.filter { theirs.contains(ObjectReference($0)) || addedSet.contains(ObjectReference($0)) }
-        let (base, others) = isReordered ? (kept, remaining) : (remaining, mine)
-        list = MemberList(base)
-        var previous: NSManagedObject?
-        for object in others {
-            if !contains(object) {
-                guard isReordered || addedSet.contains(ObjectReference(object)) else { continue }
-                list.insert(object, at: previous.flatMap { list.position(of: $0) }.map { $0 + 1 } ?? 0)
-            }
-            previous = object
+        let there = stored.map(ObjectReference.init).filter { !removedSet.contains($0) }
+        if !isReordered, addedHere.isEmpty {
+            list = MemberList(there.map(\.object))
+            return
+        }
+        let here = before.map(ObjectReference.init).filter { theirs.contains($0) || addedSet.contains($0) }
+        let merged = MergedOrder.members(
+            here: here, there: there, addedHere: keepsOrder ? addedHere : addedSet, isMovedHere: isReordered)
+        list = MemberList(merged.map(\.object))
+        // What both added may stand elsewhere in the store.
+        if isOrdered, !isReordered, addedSet.count < addedHere.count {
+            isReordered = merged.filter { theirs.contains($0) } != there
         }
     }
 

@@ -39,7 +39,7 @@ import Testing
         (.add("l"), .add("r"), ["a", "b", "c", "l", "r"]), (.add("l"), .remove("b"), ["a", "c", "l"]),
         (.remove("b"), .add("r"), ["a", "c", "r"]), (.remove("b"), .remove("b"), ["a", "c"]),
         (.remove("b"), .remove("a"), ["c"]), (.addFirst("l"), .remove("b"), ["l", "a", "c"]),
-        (.addFirst("l"), .moveFirst("c"), ["l", "c", "a", "b"]), (.moveFirst("c"), .add("r"), ["c", "r", "a", "b"]),
+        (.addFirst("l"), .moveFirst("c"), ["l", "c", "a", "b"]), (.moveFirst("c"), .add("r"), ["c", "a", "b", "r"]),
         (.moveFirst("c"), .moveLast("a"), ["c", "a", "b"]), (.moveFirst("c"), .remove("c"), ["a", "b"]),
     ]
 
