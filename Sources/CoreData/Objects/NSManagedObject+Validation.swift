@@ -325,6 +325,7 @@ extension NSManagedObject {
         if let rule = runtime.validation.rules.first(where: { $0.slot == slot }) {
             check(ManagedObjectValues.any(value, slot: info), rule, &errors)
         }
+        checkTransformer(of: value, slot, &errors)
     }
 
     /// The model's checks of one value.
@@ -358,6 +359,9 @@ extension NSManagedObject {
                     ValidationErrors.outOfRange(key, of: self, value: present, isTooLarge: isTooLarge))
             }
             if let rule = runtime.validation.rules.first(where: { $0.slot == slot }) { check(present, rule, &errors) }
+            if info.type == .transformable, let present {
+                checkTransformer(of: .opaque(Transformation.box(present)), slot, &errors)
+            }
         }
         if let error = CoreDataErrors.combined(errors) { throw error }
     }

@@ -18,6 +18,12 @@ private final class OneWayTransformer: ValueTransformer {
     override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
 }
 
+/// Reads bytes and writes none.
+private final class ReadingTransformer: ValueTransformer {
+    override func transformedValue(_ value: Any?) -> Any? { nil }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { value }
+}
+
 private final class TextsTransformer: NSSecureUnarchiveFromDataTransformer {
     override class var allowedTopLevelClasses: [AnyClass] { [NSString.self] }
 }
@@ -124,6 +130,53 @@ private final class TextsTransformer: NSSecureUnarchiveFromDataTransformer {
             update.propertiesToUpdate = ["color": NSDate()]
             #expect(throws: CocoaError.self) { try context.execute(update) }
             #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).count == 1)
+        }
+    }
+
+    @Test("U5: validateValue refuses what a save refuses, with the same error")
+    func aRefusedValueIsInvalid() throws {
+        let stack = try stack(with: TextsTransformer())
+        try stack.story { context in
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            for stranger in [Date(), ["text"], 5, URL(fileURLWithPath: "/")] as [Any] {
+                var value: AnyObject? = stranger as AnyObject
+                let error = try #require(throws: CocoaError.self) { try thing.validateValue(&value, forKey: "color") }
+                thing.setValue(stranger, forKey: "color")
+                // Of the value that is set, too.
+                #expect(throws: CocoaError.self) { try thing.validateValue(&value, forKey: "color") }
+                let refusal = try #require(throws: CocoaError.self) { try context.save() }
+                #expect(error.errorCode == refusal.errorCode && error.errorCode == NSManagedObjectValidationError)
+                #expect(error.localizedDescription == refusal.localizedDescription)
+                #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "color")
+            }
+            for accepted in ["red" as NSString, nil, NSNull()] as [AnyObject?] {
+                var value = accepted
+                try thing.validateValue(&value, forKey: "color")
+            }
+            thing.setValue("red", forKey: "color")
+            try context.save()
+            var value: AnyObject? = "blue" as NSString
+            try thing.validateValue(&value, forKey: "color")
+        }
+    }
+
+    @Test("U5: a value that the row has stays valid where its transformer takes it no longer")
+    func aStoredValueStaysValid() throws {
+        let name = NSValueTransformerName("OpenCoreDataTests.Changing")
+        ValueTransformer.setValueTransformer(StoredBytes(), forName: name)
+        let stack = try LibraryStack(model: Self.model(transformer: name.rawValue))
+        try stack.story { context in
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            thing.setValue(Data([1]), forKey: "color")
+            try context.save()
+            ValueTransformer.setValueTransformer(ReadingTransformer(), forName: name)
+            var value = thing.value(forKey: "color") as AnyObject?
+            #expect(value as? Data == Data([1]))
+            try thing.validateValue(&value, forKey: "color")
+            thing.setValue("x", forKey: "name")
+            try context.save()
+            var other: AnyObject? = Data([2]) as NSData
+            #expect(throws: CocoaError.self) { try thing.validateValue(&other, forKey: "color") }
         }
     }
 
