@@ -3,6 +3,8 @@ import CoreDataStore
 
 // Many-to-many relationships become pairs.
 extension SavePreparation {
+    typealias PairSide = OrderAssignment.PairSide
+
     struct Pair: Hashable {
         var entity: Int
         var slot: Int
@@ -64,14 +66,23 @@ extension SavePreparation {
             }
             for member in members.removed { link(.remove, member.object) }
             if members.isOrdered {
-                let side = OrderAssignment.PairSide(owner: ObjectReference(object), slot: slot)
-                for place in pairPlaces[side] ?? OrderAssignment.allAnew(members) where !place.member.isDeleted {
+                for place in places(of: members, PairSide(owner: ObjectReference(object), slot: slot))
+                where !place.member.isDeleted {
                     link(.insert, place.member, order: place.order)
                 }
             } else {
                 for member in members.added where !member.object.isDeleted { link(.insert, member.object) }
             }
         }
+    }
+
+    /// The places that were made for the relationship's pairs; new ones for all, if members came after these were made.
+    private func places(of members: ToManyMembers, _ side: PairSide) -> [OrderAssignment.Place] {
+        if let places = pairPlaces[side] {
+            let placed = Set(places.map { ObjectReference($0.member) })
+            if members.added.isSubset(of: placed) { return places }
+        }
+        return OrderAssignment.allAnew(members)
     }
 
     func forEachManyToMany(

@@ -25,7 +25,7 @@ final class SavePreparation {
     @exclusivity(unchecked) private(set) var broughtBack: [NSManagedObject] = []
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
     /// Which pairs of ordered many-to-manys are written, and with which order values.
-    @exclusivity(unchecked) private(set) var pairPlaces: [OrderAssignment.PairSide: [OrderAssignment.Place]] = [:]
+    @exclusivity(unchecked) private(set) var pairPlaces: [PairSide: [OrderAssignment.Place]] = [:]
     /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
     let isForContexts: Bool
     /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
@@ -59,7 +59,7 @@ final class SavePreparation {
     /// - Returns: whether there is anything to write or to check.
     func prepare() throws -> Bool {
         let orders = OrderAssignment(context: context)
-        var sides: [OrderAssignment.PairSide] = []
+        var sides: [PairSide] = []
         for objects in [inserted, updated, deleted] { sides += orders.assign(objects) { self.touch($0) } }
         try context.checkReads()
         pairPlaces = try orders.places(ofPairs: sides, in: store)
