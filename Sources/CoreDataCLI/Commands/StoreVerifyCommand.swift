@@ -11,8 +11,13 @@ struct StoreVerifyCommand: ParsableCommand {
         discussion: """
             Checks the file's integrity, the tables and columns against the model, the numbers of entities, the \
             highest keys handed out, and that every relationship leads to an object of the right entity; of an XML or \
-            binary store, whose model --model names, the file, the model and the relationships. Changes nothing. Exits with 1 \
-            when something is wrong: when there are problems (errors), not for warnings.
+            binary store, whose model --model names, the file, the model and the relationships. Changes nothing.
+
+            EXIT CODES
+              0  sound, perhaps with warnings: what works, but not as it should, and what Apple's own apps leave,
+                 such as a one-to-one of which one side is nil, or a many-to-many pair with a row that is gone
+              1  problems (errors): data are lost, or will be
+              2  not checked: there is no store, or no model for it
 
             EXAMPLES
               coredata store verify Library.sqlite

@@ -1,8 +1,8 @@
 import CoreData
 import CoreDataToolkit
 
-/// What of an entity's objects is written, so that an import makes them again: their IDs, attributes that are stored and
-/// not derived, and what each relationship leads to.
+/// What of an entity's objects is written, so that an import makes them again: their IDs, attributes that are stored, and what
+/// each relationship leads to. Derived attributes are written for other programs; an import leaves them to the store.
 ///
 /// | Relationship | Written as |
 /// | --- | --- |
@@ -39,7 +39,7 @@ struct ExportPlan {
         for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name }) {
             if Self.textless.contains(attribute.attributeType), !attribute.isTransient {
                 omissions.append("\(name).\(attribute.name): values of its type have no text form")
-            } else if Self.isWritten(attribute) {
+            } else if Self.isWritten(attribute) || attribute is NSDerivedAttributeDescription, !attribute.isTransient {
                 columns += try Self.paths(of: attribute, isNested: options.format.hasTypes).map {
                     try .path($0, of: entity)
                 }
@@ -57,7 +57,7 @@ struct ExportPlan {
 
     private var name: String { entity.name ?? "" }
 
-    /// Whether an attribute is stored, is not the store's own doing, and has a text form.
+    /// Whether an attribute is stored, is not the store's own doing, and has a text form: an import sets it.
     private static func isWritten(_ attribute: NSAttributeDescription) -> Bool {
         !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
             && !textless.contains(attribute.attributeType)

@@ -184,7 +184,8 @@ extension StoreVerifier {
         ) { "\(companion) is \($0[1].shown), but the row that it points to is of entity number \($0[2].shown)" }
     }
 
-    /// Both sides of a one-to-one have a key; they must agree.
+    /// Both sides of a one-to-one have a key; they must agree. Apple's own apps leave pairs of which one side is nil (those of Notes do): each side
+    /// is fetched as its row says, and nothing is lost.
     private mutating func checkOneToOne(
         _ property: CompiledProperty, key: String, of entity: CompiledEntity, _ table: String,
         _ relationship: CompiledRelationship
@@ -194,12 +195,17 @@ extension StoreVerifier {
         else { return }
         let index = model.entities[relationship.destination].rowLayout.columnOfSlot[inverse.slot]
         guard index >= 0, let backKey = other.columnNames[index] else { return }
-        try reportRows(
-            .report(
-                [.key("s"), .key("d"), .column("d", backKey)], from: table, joining: other.table, on: .column("s", key),
-                where: .comparison(.notIdentical, .column("d", backKey), .key("s"))), .error, entity.ordinal,
-            property.name, hint: "set one side anew; the other follows"
-        ) { "points to row \($0[1].shown), whose '\(inverse.name)' points to \($0[2].shown)" }
+        let isOther = SQLExpression.comparison(.notIdentical, .column("d", backKey), .key("s"))
+        for (isKind, severity): (SQLExpression, Finding.Severity) in [
+            (.isNotNull(.column("d", backKey)), .error), (.isNull(.column("d", backKey)), .warning),
+        ] {
+            try reportRows(
+                .report(
+                    [.key("s"), .key("d"), .column("d", backKey)], from: table, joining: other.table,
+                    on: .column("s", key), where: .and([isOther, isKind])), severity, entity.ordinal, property.name,
+                hint: "set one side anew; the other follows"
+            ) { "points to row \($0[1].shown), whose '\(inverse.name)' points to \($0[2].shown)" }
+        }
     }
 
     /// A member of an ordered to-many has a position in it.
@@ -237,7 +243,8 @@ extension StoreVerifier {
 
     // MARK: - Join tables
 
-    /// Both ends of every pair exist; a relationship that is its own inverse has each pair in both directions.
+    /// Both ends of every pair exist; a relationship that is its own inverse has each pair in both directions. Apple's own apps leave pairs with a row that
+    /// is gone (the merge candidates of Photos): the members are fetched without it, so that nothing is lost.
     mutating func checkJoinTables() throws {
         for joinTable in schema.joinTables {
             let join = joinTable.join
@@ -256,7 +263,7 @@ extension StoreVerifier {
                 query.groups = [key]
                 query.orders = [.init(key)]
                 try reportRows(
-                    query, .error, entity.ordinal, property.name, hint: "remove these rows of \(join.name)",
+                    query, .warning, entity.ordinal, property.name, hint: "remove these rows of \(join.name)",
                     namesRow: false
                 ) {
                     "\($0[1].shown) rows of table \(join.name) point to row \($0[0].shown) of \(name), which does not exist"

@@ -47,6 +47,30 @@ import Testing
         #expect(try StoreComparison(store, copy).differences.isEmpty)
     }
 
+    /// Other programs read them; an import leaves them to the store.
+    @Test func derivedAttributesAreWritten() throws {
+        let scratch = try Scratch()
+        let store = try store(
+            """
+            <entity name="Book"><attribute name="title" optional="YES" attributeType="String"/><attribute name="low" \
+            optional="YES" attributeType="String" derived="YES" derivationExpression="lowercase:(title)"/></entity>
+            """, scratch)
+        func export(_ store: String, _ format: String) throws -> CommandRun {
+            try CommandRun.coredata("export", store, "--entity", "Book", "--no-ids", "--format", format)
+        }
+        let csv = try export(store, "csv")
+        #expect(csv.output == "low,title\nemma,Emma\n")
+        let json = try export(store, "json")
+        #expect(json.output == "[\n  {\"low\": \"emma\", \"title\": \"Emma\"}\n]\n")
+        let copy = scratch.path("copy.sqlite")
+        try CommandRun.coredata("store", "create", copy, "--model", store)
+        let other = try scratch.write(json.output.replacing("\"emma\"", with: "\"other\""), to: "book.json")
+        let imported = try CommandRun.coredata("import", copy, "--entity", "Book", other)
+        #expect(imported.status == 0, "\(imported.error)")
+        #expect(try StoreComparison(store, copy).differences.isEmpty)
+        #expect(try export(copy, "csv").output == csv.output)
+    }
+
     @Test func oneEntityIsABareFileInCSV() throws {
         let scratch = try Scratch()
         let store = try store(Self.two, scratch)

@@ -85,13 +85,13 @@ import Testing
                 ["UPDATE ZPHOTO SET ZITEM = 2"],
                 [
                     "error: Item.photo of row 1: points to row 1, whose 'item' points to 2 (set one side anew; the other follows)",
-                    "error: Photo.item of row 1: points to row 2, whose 'photo' points to nil (set one side anew; the other follows)",
+                    "warning: Photo.item of row 1: points to row 2, whose 'photo' points to nil (set one side anew; the other follows)",
                 ]
             ),
             (
                 ["INSERT INTO Z_1TAGS VALUES (1, 77), (2, 77)"],
                 [
-                    "error: Item.tags: 2 rows of table Z_1TAGS point to row 77 of Tag, which does not exist (remove these rows of Z_1TAGS)"
+                    "warning: Item.tags: 2 rows of table Z_1TAGS point to row 77 of Tag, which does not exist (remove these rows of Z_1TAGS)"
                 ]
             ),
             (
