@@ -34,6 +34,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.changesWithinQueries = false
             traits.plansAnew = false
             traits.defersConstraints = false
+            traits.describesTables = false
             traits.tellsSizes = false
             traits.vacuums = false
         }
@@ -73,6 +74,8 @@ package struct ServerTraits: Hashable, Sendable {
     package var plansAnew = true
     /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
     package var copies = true
+    /// Whether tables have comments and views that no change of a table conflicts with, and whether a block of statements runs as one (`DO`).
+    package var describesTables = true
     /// Whether it can look at the end of a transaction only whether what a row leads to is there.
     package var defersConstraints = true
     /// Whether it says how many bytes its tables take.

@@ -196,6 +196,15 @@ package protocol SQLConnection: AnyObject {
     /// Has the number be had for less, where the database knows how; in the transaction that makes a store, before that has one.
     func keepSchemaVersion() throws
 
+    /// Writes comments on tables and columns, if the database keeps comments.
+    func describe(_ comments: [SchemaComment]) throws
+    /// Whether the view of the history is missing, and can be made.
+    func lacksHistoryView() throws -> Bool
+    /// Makes the view of the history for other programs, if the database has such views. The history's tables exist.
+    func makeHistoryView() throws
+    /// Drops the view: its tables cannot be dropped before it.
+    func dropHistoryView() throws
+
     /// What the connection's user keeps with it, under a small number, and uses only while it has the connection; it goes
     /// when the connection is closed. `nil` where nothing has been kept.
     func companion(_ number: Int) -> AnyObject?
@@ -222,6 +231,10 @@ extension SQLConnection {
     package func settle() throws {}
     package func expectPauses() throws {}
     package func keepSchemaVersion() throws {}
+    package func describe(_ comments: [SchemaComment]) throws {}
+    package func lacksHistoryView() throws -> Bool { false }
+    package func makeHistoryView() throws {}
+    package func dropHistoryView() throws {}
 
     package func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws {
         if try schemaVersion() != version { try otherwise() }

@@ -98,7 +98,7 @@ struct StandardSchemaRenderer {
     }
 
     /// What stands around a text that has anything in it but that: `$$`, `$1$`, …
-    private static func quote(around text: String) -> String {
+    static func quote(around text: String) -> String {
         var number = 0
         var quote = "$$"
         while text.contains(quote) {

@@ -41,6 +41,9 @@ struct StoreCreation {
                     into: BookkeepingSchema.modelCacheTable, columns: ["Z_CONTENT"],
                     rows: [[.bind(.blob(modelCache))]]))
         }
+        if connection.dialect.writesTogether {
+            try connection.describe(schema.comments + [SchemaLayout.commitsComment])
+        }
         if let tombstones { try Self.createHistory(tombstones: tombstones, in: connection) }
     }
 
@@ -57,6 +60,7 @@ struct StoreCreation {
             insert.conflict = .ignore
             try connection.run(insert)
         }
+        try connection.makeHistoryView()
     }
 
     private static func make(_ statements: [SchemaStatement], in connection: any SQLConnection) throws {

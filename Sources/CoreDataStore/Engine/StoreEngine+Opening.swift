@@ -124,6 +124,8 @@ private struct StoreOpening {
                 guard try !TableNames.read(connection).haveHistory else { return }
                 try StoreCreation.createHistory(tombstones: tombstones, in: connection)
             }
+        } else if hasHistory, !options.database.isReadOnly {
+            try prepareHistoryView(database)
         }
         try prepareCommits(database)
         try prepareConstraints(schema, database)
@@ -136,6 +138,14 @@ private struct StoreOpening {
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts)
+    }
+
+    /// Makes the view of the history in a store that was made before there was one. A role without the right to make it opens the store without the view.
+    private func prepareHistoryView(_ database: any SQLDatabase) throws {
+        guard try database.read({ try $0.lacksHistoryView() }) else { return }
+        do { try database.write { try $0.makeHistoryView() } } catch let failure as SQLFailure
+            where failure.kind == .busy || failure.kind == .readOnly
+        { database.note("the store has no view of its history: \(failure.message)") }
     }
 
     /// Makes the table in which transactions note that they are committed, in a store that was made before there was one.

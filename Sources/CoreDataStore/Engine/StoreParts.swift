@@ -38,6 +38,7 @@ package struct StoreParts: Sendable {
     /// Takes all of it away, and nothing else.
     package func remove(_ connection: any SQLConnection) throws {
         try StoreConstraints.remove(in: connection)
+        try connection.dropHistoryView()
         for trigger in triggers { try connection.run(SchemaChange.dropTrigger(trigger.name, on: trigger.table)) }
         for function in functions { try connection.run(SchemaChange.dropFunction(function)) }
         for table in tables { try connection.run(SchemaChange.dropTable(table)) }
@@ -154,6 +155,8 @@ package struct StoreSchemas {
         for function in parts.triggers.map(\.name) + parts.functions {
             try connection.run(SchemaChange.moveFunction(function, from: schemas.from, to: schemas.to))
         }
+        // The one of the other schema goes with that.
+        if parts.tables.contains(BookkeepingSchema.changeTable) { try connection.makeHistoryView() }
         // Who has the old one open looks again before he writes.
         guard let version else { return }
         try connection.run(

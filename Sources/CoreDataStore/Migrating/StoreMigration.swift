@@ -78,6 +78,7 @@ package struct StoreMigration {
                     let kinds = try StoreConstraints.remove(in: connection)
                     let loss = try MigrationExecutor(connection: connection, external: external, progress: progress)
                         .run(plan)
+                    if connection.dialect.writesTogether { try connection.describe(plan.schema.comments) }
                     try StoreConstraints.make(plan.schema.constraints(kinds, document: document), in: connection)
                     return Outcome(plan: plan, loss: loss)
                 }
@@ -199,7 +200,7 @@ extension StoreMigration {
     }
 
     /// The store's own copy first, then whatever else has its hashes; `nil` where the store is of the newer model.
-    private func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
+    func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
         let missing = try StoreCatalog.read(connection).missingBookkeeping
         guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
         return try source(of: MetadataRow.read(connection, path: options.path), path: options.path) {
