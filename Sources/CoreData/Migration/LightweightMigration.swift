@@ -126,6 +126,21 @@ package struct LightweightMigration {
         }
     }
 
+    /// What ``run(at:options:)`` would do to a store on a server, as a text that a program such as psql runs there, in one transaction; `nil` where there is
+    /// nothing to do.
+    package func script(of url: URL) throws -> String? {
+        try converting(url) {
+            guard let steps = try migration().script(try Self.databaseOptions(StoreSettings(nil), url)) else {
+                return nil
+            }
+            return steps.map { step in
+                // A name may have anything in it.
+                let words = step.words.split(whereSeparator: \.isNewline).joined(separator: " ")
+                return "-- \(words)\n" + step.statements.map { $0 + ";\n" }.joined()
+            }.joined(separator: "\n")
+        }
+    }
+
     private static func databaseOptions(_ settings: StoreSettings, _ url: URL) throws -> DatabaseOptions {
         guard ServerStores.shared.driver(of: url) != nil else { return settings.storeOptions(path: url.path).database }
         var options = settings.storeOptions(path: nil).database

@@ -72,6 +72,12 @@ enum StoreConstraints {
         return unmet
     }
 
+    /// Those of ours that there are.
+    static func names(in connection: any SQLConnection) throws -> [(table: String, name: String)] {
+        guard connection.dialect.hasConstraints else { return [] }
+        return try read(connection).map { ($0.table, $0.name) }
+    }
+
     private static func areThere(_ wanted: [TableConstraint], _ connection: any SQLConnection) throws -> Bool {
         let found = try read(connection)
         return found.count == wanted.count

@@ -104,6 +104,94 @@ import Testing
         #expect(throws: (any Error).self) { try run("store", "recover", store, scratch.path("x.sqlite")) }
     }
 
+    /// What the tables of a store hold, without what differs between two that were made alike.
+    private static let contents = [
+        "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 2",
+        "SELECT replace(indexdef, current_schema(), '') FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 1",
+        """
+        SELECT t.relname, c.conname, c.convalidated FROM pg_constraint AS c JOIN pg_class AS t ON t.oid = c.conrelid \
+        WHERE c.connamespace = current_schema()::regnamespace ORDER BY 1, 2
+        """,
+        #"SELECT * FROM "Book" ORDER BY "_id""#, #"SELECT * FROM "_entities" ORDER BY 1"#,
+        #"SELECT "kind", "entity", "row_id", encode("columns", 'hex') FROM "_history_changes" ORDER BY "_id""#,
+        #"SELECT number, "_schema_number"() FROM "_metadata""#,
+    ]
+
+    /// Runs psql in the store's schema.
+    private func psql(_ store: String, _ arguments: [String]) throws -> CommandRun {
+        let parts = try #require(URLComponents(string: store)?.queryItems)
+        func value(_ name: String) throws -> String { try #require(parts.first { $0.name == name }?.value) }
+        let connection =
+            "host=\(try value("host")) user=\(try value("user")) dbname=postgres options=-csearch_path=\(try value("schema"))"
+        return try CommandRun.run(
+            URL(fileURLWithPath: "/usr/bin/env"),
+            ["psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", connection] + arguments)
+    }
+
+    /// The script of a plan does what a migration does, also where keys were given out and objects changed since it was made.
+    @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
+    func aPlanIsAScript() throws {
+        let scratch = try Scratch()
+        let (old, new) = (
+            try makeModel(
+                scratch, "Old",
+                """
+                <entity name="Book"><attribute name="title" optional="YES" attributeType="String"/>
+                <attribute name="pages" attributeType="Integer 32" defaultValueString="1" minValueString="1" usesScalarValueType="YES"/>
+                <attribute name="zone" optional="YES" attributeType="String"/></entity>
+                """),
+            try makeModel(
+                scratch, "New",
+                """
+                <entity name="Author"><attribute name="name" optional="YES" attributeType="String"/>
+                <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" \
+                inverseName="author" inverseEntity="Book"/></entity>
+                <entity name="Book"><attribute name="name" elementID="title" optional="YES" attributeType="String"/>
+                <attribute name="zone" attributeType="String" defaultValueString="it's \\ here"/>
+                <attribute name="isRead" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>
+                <attribute name="day" attributeType="Date" defaultDateTimeInterval="12.5" usesScalarValueType="NO"/>
+                <attribute name="pages" attributeType="Integer 32" defaultValueString="1" minValueString="1" usesScalarValueType="YES"/>
+                <attribute name="by" optional="YES" attributeType="String" derived="YES" derivationExpression="author.name"/>
+                <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" \
+                inverseName="books" inverseEntity="Author"/></entity>
+                """)
+        )
+        let target = try #require(try ModelFile.versions(at: new).current)
+        let migration = LightweightMigration(
+            to: try NSManagedObjectModel(document: target), configuration: nil, type: NSPostgreSQLStoreType)
+        var found: [[String]] = []
+        for isScript in [true, false] {
+            let store = try newURL() + "&constraints=foreign-keys,checks"
+            try run("store", "create", store, "--model", old, "--history")
+            func add(_ records: String) throws {
+                let file = try scratch.write(records, to: "books.json")
+                try run("import", store, "--entity", "Book", "--unique", "Book.title", file)
+            }
+            try add(#"[{"title": "One", "zone": "a"}, {"title": "Two", "zone": "b"}]"#)
+            let script = isScript ? try #require(try migration.script(of: StoreFile.url(store))) : ""
+            // A new object, and a change of the history's.
+            try add(#"[{"title": "Three", "zone": "c"}, {"title": "One", "zone": "d"}]"#)
+            if isScript {
+                #expect(script.contains("COMMIT;\n"))
+                let file = try scratch.write(script, to: "migration.sql")
+                let done = try psql(store, ["-f", file])
+                #expect(done.status == 0, "\(done.error)")
+                // It is of another version by now.
+                let again = try psql(store, ["-f", file])
+                #expect(again.status != 0 && again.error.contains("make it anew"), "\(again.error)")
+            } else {
+                try migration.run(at: StoreFile.url(store), options: nil)
+            }
+            #expect(try titles(store, new, "name") == ["One", "Two", "Three"])
+            try run("store", "verify", store)
+            #expect(try migration.script(of: StoreFile.url(store)) == nil)
+            found.append(try Self.contents.map { try psql(store, ["-c", $0]).output })
+        }
+        for (index, pair) in zip(found[0], found[1]).enumerated() {
+            #expect(pair.0 == pair.1 && !pair.0.isEmpty, "\(Self.contents[index])")
+        }
+    }
+
     @Test(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
     func aMappingModelLeadsThere() throws {
         let store = try newURL()

@@ -9,17 +9,25 @@ struct MigratePlanCommand: ParsableCommand {
         abstract: "Tells what a migration would do, and changes nothing.",
         usage: "coredata migrate plan [<options>] <store> --model <model>",
         discussion: """
+            With --sql the plan of a store on a server is a script that psql runs there, in one transaction, with the role that owns the \
+            tables. It refuses a store whose version or metadata have changed since.
+
             EXAMPLES
               coredata migrate plan Library.sqlite --model Library.xcdatamodeld
               coredata migrate plan Library.sqlite --model Library.xcdatamodeld \\
                 --to 'Library 3' --sql
               coredata migrate plan Library.sqlite --model Library.xcdatamodeld \\
                 --progressive --mapping Library1to2.cdm
+
+              # on a server: read the script, then run it
+              coredata migrate plan 'postgresql://db.example.com/shop' \\
+                --model Shop.xcdatamodeld --sql > migration.sql
+              psql -v ON_ERROR_STOP=1 -f migration.sql 'postgresql://owner@db.example.com/shop'
             """)
 
     @OptionGroup var input: MigrationInput
 
-    @Flag(help: "Print the statements too; ?, or $1 on a server, stands for a value.")
+    @Flag(help: "Print the statements too, ? standing for a value; of a store on a server, a script that psql runs.")
     var sql = false
 
     @Flag(help: "Print the plan as JSON.")
@@ -47,6 +55,11 @@ struct MigratePlanCommand: ParsableCommand {
                         steps: (plan?.steps ?? []).map { .init(words: $0.words, statements: $0.statements) })))
         }
         guard let plan else { return print("\(StoreFile.shown(input.store)) is of that model already") }
+        if sql, StoreFile.isOnServer(input.store), let script = try migration.script(of: input.url) {
+            let notes = plan.entities + losses.map { "drops \($0.line)" }
+            for note in notes { print("-- \(note.split(whereSeparator: \.isNewline).joined(separator: " "))") }
+            return print("\n" + script, terminator: "")
+        }
         for line in plan.entities { print(line) }
         for entry in losses { print("drops \(entry.line)") }
         if !plan.entities.isEmpty { print() }
