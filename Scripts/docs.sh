@@ -18,4 +18,6 @@ cp "$graphs"/all/CoreData.symbols.json "$graphs"/all/CoreData@*.symbols.json "$g
     --additional-symbol-graph-dir "$graphs/public" \
     --fallback-display-name CoreData --fallback-bundle-identifier OpenCoreData.CoreData \
     --output-path "$output"
-echo "Written to $output; look at it with: python3 -m http.server --directory $output"
+echo "Written to $output. To read it, run: python3 -m http.server 8000 --directory $output"
+# The website has no page at its root.
+echo "Then open http://localhost:8000/documentation/coredata/"
