@@ -67,6 +67,12 @@ enum Main {
             print(Tool.versionText)
             return 0
         }
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        // The parser shows the help of what it knows, and says nothing of the rest.
+        if arguments.first == "help", let unknown = UnknownCommand(in: arguments) {
+            Terminal.note("error: \(unknown.message)")
+            return 2
+        }
         do {
             var command = try Tool.parseAsRoot()
             try command.run()
@@ -81,7 +87,8 @@ enum Main {
                 return 0
             }
             let isUsage = code == .validationFailure
-            Terminal.note(isUsage ? ErrorText.usage(Tool.fullMessage(for: error)) : ErrorText.headed(error))
+            Terminal.note(
+                isUsage ? ErrorText.usage(Tool.fullMessage(for: error), of: arguments) : ErrorText.headed(error))
             return 2
         }
     }

@@ -5,24 +5,34 @@ package enum Suggestion {
     ///     Suggestion.text(for: "quantiy", among: ["name", "quantity"])     // "; did you mean 'quantity'?"
     ///     Suggestion.text(for: "colour", among: ["name", "quantity"])      // "; there are: name, quantity."
     package static func text(for name: String, among names: [String]) -> String {
-        let nearest = names.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
-            .min { $0.distance < $1.distance }
-        if let nearest, nearest.distance <= max(1, name.count / 3) { return "; did you mean '\(nearest.name)'?" }
+        if let nearest = nearest(to: name, among: names) { return "; did you mean '\(nearest)'?" }
         return names.isEmpty ? "; there are none." : "; there are: \(names.sorted().joined(separator: ", "))."
     }
 
-    /// How many letters to insert, delete or replace to make one of the other (Levenshtein).
+    /// The name that is nearest, where it is near enough to have been meant: one letter in three may differ.
+    package static func nearest(to name: String, among names: [String]) -> String? {
+        let nearest = names.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
+            .min { $0.distance < $1.distance }
+        guard let nearest, nearest.distance <= max(1, name.count / 3) else { return nil }
+        return nearest.name
+    }
+
+    /// The number of letters to insert, delete, replace, or exchange with their neighbours, to make one text of the other (optimal
+    /// string alignment).
     private static func distance(_ a: String, _ b: String) -> Int {
-        let b = Array(b)
+        let (a, b) = (Array(a), Array(b))
+        // The row for a shorter by two, and the one for a shorter by one, which is filled for the next letter.
+        var before: [Int] = []
         var row = Array(0...b.count)
-        for (i, x) in a.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, y) in b.enumerated() {
-                let substituted = diagonal + (x == y ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
+        for i in a.indices {
+            var next = [i + 1]
+            for j in b.indices {
+                var cost = min(row[j] + (a[i] == b[j] ? 0 : 1), next[j] + 1, row[j + 1] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, before[j - 1] + 1) }
+                next.append(cost)
             }
+            before = row
+            row = next
         }
         return row[b.count]
     }

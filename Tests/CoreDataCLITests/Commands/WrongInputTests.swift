@@ -6,7 +6,7 @@ import Testing
 @Suite struct WrongInputTests {
     /// `STORE` is a store of the example, `EMPTY` an empty folder, `MODEL` the example's model, `DATA` its XML.
     private static let cases: [(arguments: String, message: String)] = [
-        ("stor", "Unexpected argument 'stor'"),
+        ("stor", "There is no command 'stor'. Did you mean 'coredata store'?"),
         ("store info", "Missing expected argument '<store>'"),
         ("store info EMPTY/a.sqlite", "There is no store at EMPTY/a.sqlite. Make one with: coredata store create"),
         ("store info EMPTY", "EMPTY is a folder, not a store."),

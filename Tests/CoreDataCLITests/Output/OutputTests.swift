@@ -51,7 +51,7 @@ import Testing
 
     @Test(arguments: [
         ("quantiy", "; did you mean 'quantity'?"), ("Name", "; did you mean 'name'?"),
-        ("colour", "; there are: name, quantity."),
+        ("colour", "; there are: name, quantity."), ("nmae", "; did you mean 'name'?"),
     ])
     func aNearNameIsSuggested(name: String, text: String) {
         #expect(Suggestion.text(for: name, among: ["name", "quantity"]) == text)
