@@ -51,7 +51,11 @@ struct ObjectPrinter {
     func printLines(_ objects: ObjectStream) throws {
         try objects.forEach { object, _, _ in
             var table = TextTable([.init(title: ""), .init(title: "")])
-            table.rows = columns.map { [$0.text, $0.cell(of: object, showsMembers: true).tableText] }
+            table.rows = columns.map { column in
+                let cell = column.cell(of: object, showsMembers: true)
+                // Once the whole ID is told, as other programs take it.
+                return [column.text, column.text == "objectID" ? cell.text ?? "" : cell.tableText]
+            }
             try output.write(table.lines(hasHeader: false, width: Terminal.width).map { $0 + "\n" }.joined())
         }
     }

@@ -50,7 +50,7 @@ extension PropertyPath {
     }
 
     static func reference(to object: NSManagedObject) -> CellValue {
-        .text(object.objectID.uriRepresentation().absoluteString)
+        .reference(object.objectID.uriRepresentation().absoluteString)
     }
 }
 

@@ -1,3 +1,4 @@
+import CoreData
 import CoreDataToolkit
 import Foundation
 
@@ -11,6 +12,8 @@ indirect enum CellValue: Equatable {
     case text(String)
     case date(Date)
     case data(Data)
+    /// An object, by its ID's URI.
+    case reference(String)
     /// How many objects a to-many has.
     case count(Int)
     case list([CellValue])
@@ -21,10 +24,11 @@ indirect enum CellValue: Equatable {
         var value: CellValue
     }
 
-    /// As a table shows it: a binary as its size, nothing as `NULL`.
+    /// As a table shows it: a binary as its size, nothing as `NULL`, an object without its store, `Item/p12`.
     var tableText: String {
         switch self {
         case .null: "NULL"
+        case .reference(let uri): ObjectURI(uri).map { "\($0.entity)/\($0.reference)" } ?? uri
         case .data(let data): "<\(data.count) bytes>"
         case .list(let values): values.map(\.tableText).joined(separator: ", ")
         case .object(let members): members.map(\.value.tableText).joined(separator: ", ")
@@ -43,7 +47,7 @@ indirect enum CellValue: Equatable {
         case .count(let value): String(value)
         case .real(let value): Self.text(value)
         case .decimal(let value): value.description
-        case .text(let value): value
+        case .text(let value), .reference(let value): value
         case .date(let value): Self.text(value)
         case .data(let value): value.base64EncodedString()
         case .list(let values): values.map { $0.text ?? "" }.joined(separator: ", ")
@@ -57,7 +61,7 @@ indirect enum CellValue: Equatable {
         case .null: "null"
         case .boolean, .integer, .count, .decimal: text ?? "null"
         case .real(let value): value.isFinite ? Self.text(value) : JSONText.quoted(Self.text(value))
-        case .text, .date, .data: JSONText.quoted(text ?? "")
+        case .text, .date, .data, .reference: JSONText.quoted(text ?? "")
         case .list(let values): "[" + values.map(\.json).joined(separator: ", ") + "]"
         case .object(let members):
             "{" + members.map { "\(JSONText.quoted($0.name)): \($0.value.json)" }.joined(separator: ", ") + "}"

@@ -14,6 +14,14 @@ import Testing
             (.real(.infinity), "inf", "inf", "\"inf\""),
             (.text("a\"\n\u{1}"), "a\"\n\u{1}", "a\"\n\u{1}", "\"a\\\"\\n\\u0001\""),
             (.data(Data([1, 2, 3])), "<3 bytes>", "AQID", "\"AQID\""),
+            (
+                .reference("x-coredata://A/Gr%C3%B6%C3%9Fe/p1"), "Größe/p1", "x-coredata://A/Gr%C3%B6%C3%9Fe/p1",
+                #""x-coredata://A/Gr%C3%B6%C3%9Fe/p1""#
+            ),
+            (
+                .list([.reference("x-coredata://A/Item/p1")]), "Item/p1", "x-coredata://A/Item/p1",
+                #"["x-coredata://A/Item/p1"]"#
+            ),
             (.count(3), "3", "3", "3"),
             (.list([.integer(1), .null]), "1, NULL", "1, ", "[1, null]"),
             (
