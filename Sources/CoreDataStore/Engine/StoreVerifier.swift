@@ -66,26 +66,38 @@ package struct StoreVerifier {
     ) throws -> [Finding] {
         var options = options
         options.isReadOnly = true
-        return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
-            try verify(database, model: model, configuration: configuration, path: options.path)
+        do {
+            return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
+                try verify(database, model: model, configuration: configuration, path: options.path)
+            }
+        } catch let failure as StoreFailure where failure.cause?.kind == .corrupt {
+            // The file begins as a database, but opening it fails: of one that was cut off SQLite reads not even the first page.
+            return [unreadable(failure.cause?.message ?? failure.message)]
         }
+    }
+
+    private static let recoverHint =
+        "restore a backup, or make a new store of what can be read with coredata store recover"
+
+    private static func unreadable(_ reason: String) -> Finding {
+        Finding(
+            severity: .error, message: "the file is damaged and cannot be checked further: \(reason)", hint: recoverHint
+        )
     }
 
     package static func verify(
         _ database: any SQLDatabase, model: CompiledModel?, configuration: String? = nil, path: String?
     ) throws -> [Finding] {
         var findings: [Finding] = []
-        let hint = "restore a backup, or make a new store of what can be read with coredata store recover"
         do {
-            findings += try database.integrityProblems().map { Finding(severity: .error, message: $0, hint: hint) }
+            findings += try database.integrityProblems().map {
+                Finding(severity: .error, message: $0, hint: recoverHint)
+            }
             try database.read {
                 try check($0, model: model, configuration: configuration, path: path, findings: &findings)
             }
         } catch let failure as SQLFailure where [.corrupt, .notADatabase].contains(failure.kind) {
-            findings.append(
-                Finding(
-                    severity: .error, message: "the file is damaged and cannot be checked further: \(failure.message)",
-                    hint: hint))
+            findings.append(unreadable(failure.message))
         }
         return findings
     }
