@@ -18,7 +18,7 @@ struct ImportCommand: ParsableCommand {
             A field is for the property of its name, in any case; a name with dots, and --map, leads to a property of \
             a related object. --unique says what tells an entity's objects apart: with it an object that exists is \
             found and changed instead of made again, related objects too. Without --unique the uniqueness constraints \
-            of the model count.
+            of the model count; where there are none either, related objects are made anew, and a note says so.
 
             Text is kept exactly as it is. An empty field of XML or CSV is no value, unless the attribute is a text \
             that must have one; for a related object it is no object. --keep-empty keeps empty texts. Fields that are \

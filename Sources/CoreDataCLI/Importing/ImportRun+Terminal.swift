@@ -39,6 +39,13 @@ extension ImportRun {
                 Terminal.note("note: --map \(field)=… was for nothing: no record has the field '\(field)'")
             }
         }
+        for name in builders.plans.reduce(into: Set<String>(), { $0.formUnion($1.unidentified) }).sorted() {
+            guard let created = summary.entities[name]?.created, created > 0 else { continue }
+            let example = builders.entity(named: name).flatMap(UniqueAttributes.example)
+            Terminal.note(
+                "note: made \(Grouped.text(created, "object")) of \(name) without looking for existing ones, because nothing tells them apart"
+                    + (example.map { "; --unique \($0) does" } ?? ""))
+        }
         let missing = summary.missing
         guard !missing.isEmpty else { return }
         Terminal.note(

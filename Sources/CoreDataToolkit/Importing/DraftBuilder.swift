@@ -58,7 +58,7 @@ struct DraftBuilder {
         try set(value, path, path.steps[...], on: draft)
     }
 
-    private func set(
+    private mutating func set(
         _ value: FieldValue, _ path: PropertyPath, _ steps: ArraySlice<NSRelationshipDescription>,
         on draft: ObjectDraft
     ) throws {
@@ -112,7 +112,7 @@ struct DraftBuilder {
     }
 
     /// A field for a relationship itself says which object by its ID or its one unique attribute.
-    private func setRelationship(
+    private mutating func setRelationship(
         _ value: FieldValue, _ relationship: NSRelationshipDescription, _ path: PropertyPath, on draft: ObjectDraft
     ) throws {
         guard let destination = relationship.destinationEntity else { return }
@@ -125,7 +125,7 @@ struct DraftBuilder {
         }
     }
 
-    private func member(
+    private mutating func member(
         _ value: FieldValue, of destination: NSEntityDescription, _ path: PropertyPath
     ) throws -> ObjectDraft? {
         if value == .null { return nil }
@@ -159,7 +159,11 @@ struct DraftBuilder {
             try setAttribute(value, attribute, attribute.name, on: draft)
         }
         try finish(draft, at: path.text)
-        return draft.isBlank ? nil : draft
+        if draft.isBlank { return nil }
+        if draft.key == nil, draft.reference == nil, let relationship = path.relationship {
+            plan.noteDestination(of: relationship)
+        }
+        return draft
     }
 
     private func elements(_ value: FieldValue, _ path: PropertyPath) throws -> [FieldValue] {

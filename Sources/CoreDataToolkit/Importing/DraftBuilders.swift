@@ -26,6 +26,9 @@ package struct DraftBuilders {
         }
     }
 
+    /// The entity of that name in the model that records are read for.
+    package func entity(named name: String) -> NSEntityDescription? { model.entitiesByName[name] }
+
     mutating func draft(_ record: Record, of source: ImportSource) throws -> ObjectDraft {
         let entity = try entity(of: record, source)
         let name = entity.name ?? ""

@@ -12,6 +12,9 @@ package struct ImportPlan {
     private var targets: [String: PropertyPath?] = [:]
     /// Fields that no property is for, with the number of records that have them.
     package private(set) var ignoredFields: [String: Int] = [:]
+    /// Names of entities of related objects that several objects may share, and that nothing tells apart: an object that exists is
+    /// not found.
+    package private(set) var unidentified: Set<String> = []
 
     /// - Throws: ``ToolkitError`` for a key path that does not exist.
     init(entity: NSEntityDescription, uniques: UniqueAttributes, maps: [String: String] = [:]) throws {
@@ -28,8 +31,17 @@ package struct ImportPlan {
         }
         let target = try maps[field] ?? Self.automatic(field, of: entity)
         targets[field] = .some(target)
+        for step in target?.steps ?? [] { noteDestination(of: step) }
         if target == nil, maps[field] == nil { ignoredFields[field] = 1 }
         return target
+    }
+
+    /// Notes the entity that the relationship leads to, if the records' objects may share its objects and nothing tells these apart.
+    mutating func noteDestination(of relationship: NSRelationshipDescription) {
+        guard let destination = relationship.destinationEntity, let name = destination.name,
+            relationship.inverseRelationship?.isToMany ?? true, uniques.of(destination).isEmpty
+        else { return }
+        unidentified.insert(name)
     }
 
     /// Whether a field that has been looked at is for a property, or is left out by a map.

@@ -220,6 +220,27 @@ import Testing
         #expect(rows.output == "name,quantity,unit.name,photo.data\nMilk,3,L,BAUG\nOil,1,L,\n")
     }
 
+    /// Only those that several objects may share: a photo is its item's own.
+    @Test func relatedObjectsThatAreMadeAnewAreNoted() throws {
+        let scratch = try Scratch()
+        let store = try scratch.makeStore()
+        let file = try scratch.write(
+            """
+            {"name": "Milk", "unit": {"name": "L"}, "photo": {"data": "AQID"}}
+            {"name": "Oil", "unit.name": "L"}
+            """, to: "items.ndjson")
+        let anew = try CommandRun.coredata("import", store, "--entity", "Item", "--unique", "Item.name", file)
+        #expect(anew.status == 0)
+        #expect(
+            anew.error
+                == "note: made 2 objects of Unit without looking for existing ones, because nothing tells them apart; --unique Unit.name does\n"
+        )
+        let other = try Scratch()
+        let found = try CommandRun.coredata(
+            "import", other.makeStore(), "--entity", "Item", "--unique", "Item.name,Unit.name", file)
+        #expect(found.status == 0 && found.error == "", "\(found.error)")
+    }
+
     @Test func recordsInOneBatchFindEachOther() throws {
         let scratch = try Scratch()
         let store = try scratch.makeStore(entities: Self.everything)
