@@ -18,9 +18,21 @@ enum OwnerChange {
 struct OrderAssignment {
     let context: NSManagedObjectContext
 
-    /// - Returns: the ordered many-to-manys that changed.
-    func assign(_ objects: [NSManagedObject], touch: (NSManagedObject) -> Void) -> [PairSide] {
+    /// What is left to do when all objects have been through ``assign(_:remaining:touch:)``.
+    struct Remaining {
+        /// The ordered many-to-manys that changed.
         var pairs: [PairSide] = []
+        /// The to-manys without an inverse that changed. Their members get their owners last: one that another owner has lost may be among
+        /// them.
+        var gaining: [PairSide] = []
+    }
+
+    /// Gives members of changed one-to-manys their order values, and releases those that to-manys without an inverse have lost.
+    ///
+    /// `touch` is called with each object whose row changes by that.
+    func assign(
+        _ objects: [NSManagedObject], remaining: inout Remaining, touch: (NSManagedObject) -> Void
+    ) {
         objects.forEachHeld { object in
             guard object.home.hasToMany, !object.relations.isEmpty else { return }
             for slot in object.runtime.relationSlots {
@@ -29,33 +41,53 @@ struct OrderAssignment {
                     case .toMany(let members) = object.relations[info.relation], members.hasChanges
                 else { continue }
                 if relationship.inverseSlot == nil {
-                    assignOwner(object, slot, members, touch: touch)
+                    release(members, of: object, slot, touch: touch)
+                    if !object.isDeleted {
+                        remaining.gaining.append(PairSide(owner: ObjectReference(object), slot: slot))
+                    }
                 } else if relationship.isOrdered, !object.isDeleted {
                     if info.isInverseToMany {
                         _ = object.knownMembers(slot)
-                        pairs.append(PairSide(owner: ObjectReference(object), slot: slot))
+                        remaining.pairs.append(PairSide(owner: ObjectReference(object), slot: slot))
                     } else {
                         assignOrder(object, slot, relationship, touch: touch)
                     }
                 }
             }
         }
-        return pairs
     }
 
-    private func assignOwner(
-        _ owner: NSManagedObject, _ slot: Int, _ members: ToManyMembers, touch: (NSManagedObject) -> Void
+    /// Gives members of to-manys without an inverse their owners, and their order values.
+    func assignOwners(_ sides: [PairSide], touch: (NSManagedObject) -> Void) {
+        for side in sides {
+            let (owner, slot) = (side.owner.object, side.slot)
+            if case .toMany(let members) = owner.relations[owner.runtime.slots[slot].relation] {
+                assignOwner(owner, slot, members, touch: touch)
+            }
+        }
+    }
+
+    /// Members that were removed from a to-many without an inverse have no owner any more.
+    private func release(
+        _ members: ToManyMembers, of owner: NSManagedObject, _ slot: Int, touch: (NSManagedObject) -> Void
     ) {
+        guard !members.removed.isEmpty else { return }
         let declaring = owner.runtime.slots[slot].property.declaringEntity
-        // Who was no member belongs to somebody else, who keeps it.
-        let members = members.removed.isEmpty && !members.isOrdered ? members : owner.knownMembers(slot)
+        // An object that was no member belongs to another owner, who keeps it.
+        let members = owner.knownMembers(slot)
         for member in members.removed where !members.contains(member.object) {
             guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
             else { continue }
             member.object.liveValues().owners[column] = OwnerChange.none
             touch(member.object)
         }
-        guard !owner.isDeleted else { return }
+    }
+
+    private func assignOwner(
+        _ owner: NSManagedObject, _ slot: Int, _ members: ToManyMembers, touch: (NSManagedObject) -> Void
+    ) {
+        let declaring = owner.runtime.slots[slot].property.declaringEntity
+        let members = members.isOrdered ? owner.knownMembers(slot) : members
         for member in members.added {
             guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
             else { continue }

@@ -59,10 +59,13 @@ final class SavePreparation {
     /// - Returns: whether there is anything to write or to check.
     func prepare() throws -> Bool {
         let orders = OrderAssignment(context: context)
-        var sides: [PairSide] = []
-        for objects in [inserted, updated, deleted] { sides += orders.assign(objects) { self.touch($0) } }
+        var remaining = OrderAssignment.Remaining()
+        for objects in [inserted, updated, deleted] {
+            orders.assign(objects, remaining: &remaining) { self.touch($0) }
+        }
+        orders.assignOwners(remaining.gaining) { self.touch($0) }
         try context.checkReads()
-        pairPlaces = try orders.places(ofPairs: sides, in: store)
+        pairPlaces = try orders.places(ofPairs: remaining.pairs, in: store)
         for objects in [updated, deleted] where !objects.allHeldSatisfy({ $0.hasCurrentRow }) {
             try context.readRows(of: objects)
         }

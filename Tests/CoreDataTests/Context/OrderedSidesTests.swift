@@ -114,4 +114,26 @@ import Testing
             #expect(names(fresh.object(with: id), "parts") == [11, 0, 1, 2, 4, 5, 12, 6, 7, 8, 9, 10])
         }
     }
+
+    @Test("A part that one node loses and another gets in the same save is the other's", arguments: [false, true])
+    func partsThatMove(gainsFirst: Bool) throws {
+        let stack = try LibraryStack(model: Self.model())
+        let ids = try stack.story { context in
+            let nodes = (0..<2).map { insert("Node", $0, context) }
+            let parts = (0..<3).map { insert("Part", $0, context) }
+            nodes[0].setValue(NSOrderedSet(array: parts), forKey: "parts")
+            try context.save()
+            let edits: [() -> Void] = [
+                { nodes[0].setValue(NSOrderedSet(array: [parts[0], parts[2]]), forKey: "parts") },
+                { nodes[1].setValue(NSOrderedSet(object: parts[1]), forKey: "parts") },
+            ]
+            for edit in gainsFirst ? edits.reversed() : edits { edit() }
+            try context.save()
+            return nodes.map(\.objectID)
+        }
+        let fresh = stack.newContext()
+        fresh.performAndWait {
+            #expect(ids.map { names(fresh.object(with: $0), "parts") } == [[0, 2], [1]])
+        }
+    }
 }
