@@ -29,6 +29,15 @@ package func attribute(
     return property
 }
 
+/// A composite attribute with elements of its own, optional as all.
+package func composite(_ name: String, _ elements: PropertyElement...) -> PropertyElement {
+    var attribute = AttributeElement(type: .composite)
+    attribute.elements = elements
+    var property = PropertyElement(name: name, kind: .attribute(attribute))
+    property.isOptional = true
+    return property
+}
+
 package func derived(_ name: String, _ type: AttributeType, _ expression: String) -> PropertyElement {
     var attribute = AttributeElement(type: type)
     attribute.derivationExpression = expression

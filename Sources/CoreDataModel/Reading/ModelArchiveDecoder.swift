@@ -158,7 +158,7 @@ struct ModelArchiveDecoder {
         var attribute = AttributeElement(type: type ?? .string)
         if let value = ArchivedDefault.value(object["NSDefaultValue"]) {
             attribute.defaultValue = DefaultValue.convert(value, to: attribute.type) ?? value
-        } else {
+        } else if !Self.isDictionary(object["NSDefaultValue"], of: attribute) {
             let name = object["NSDefaultValue"].object?.className ?? "something"
             document.diagnostics.append(
                 Diagnostic(.warning, "the default of attribute '\(path)' is of class '\(name)' and is left out"))
@@ -180,6 +180,7 @@ struct ModelArchiveDecoder {
         if attribute.type == .composite || object.isKind(of: "NSCompositeAttributeDescription") {
             attribute.type = .composite
             attribute.elements = elements(object, path: path)
+            Self.takeDefaults(from: object["NSDefaultValue"], into: &attribute.elements)
             if let name = object[ModelArchiveKeys.compositeName].text { nameComposite(of: &attribute, name) }
         }
         return attribute
@@ -198,13 +199,30 @@ struct ModelArchiveDecoder {
 
     private mutating func elements(_ object: ArchivedObject, path: String) -> [PropertyElement] {
         // Composites nest only so deep; an archive in which one contains itself would go on forever.
-        guard let elements = object[ModelArchiveKeys.compositeElements].object?.elements, compositeDepth < 8 else {
-            return []
-        }
+        let found = ModelArchiveKeys.compositeElements.lazy.compactMap { object[$0].object?.elements }.first
+        guard let elements = found, compositeDepth < 8 else { return [] }
         compositeDepth += 1
         defer { compositeDepth -= 1 }
         return elements.compactMap(\.object).compactMap { element in
             property(element, name: element["NSPropertyName"].text ?? "", entity: path)
+        }
+    }
+
+    private static func isDictionary(_ value: ArchivedValue, of attribute: AttributeElement) -> Bool {
+        attribute.type == .composite && value.object?.isKind(of: "NSDictionary") == true
+    }
+
+    /// The default of a composite attribute is a dictionary, which SwiftData leaves empty: each value becomes the default of
+    /// an element that has none of its own.
+    private static func takeDefaults(from value: ArchivedValue, into elements: inout [PropertyElement]) {
+        for (key, value) in value.object?.entries ?? [] {
+            guard let place = elements.firstIndex(where: { $0.name == key.text }),
+                let value = ArchivedDefault.value(value),
+                case .attribute(var attribute) = elements[place].kind, attribute.defaultValue.isNull,
+                let converted = DefaultValue.convert(value, to: attribute.type)
+            else { continue }
+            attribute.defaultValue = converted
+            elements[place].kind = .attribute(attribute)
         }
     }
 
@@ -276,11 +294,12 @@ struct ModelArchiveDecoder {
     }
 }
 
-/// Keys of ours in model archives, for what Apple's keys are not known. Apple's decoder ignores them.
+/// Keys in model archives that are ours where Apple's are not known; Apple's decoder ignores those.
 enum ModelArchiveKeys {
     static let allowsCloudEncryption = "OCDAllowsCloudEncryption"
-    /// The elements of a composite attribute, an array of attribute descriptions.
-    static let compositeElements = "NSElements"
+    /// The elements of a composite attribute, an array of attribute descriptions: Apple's key, which is written, then the
+    /// one that earlier versions of this framework wrote.
+    static let compositeElements = ["NSCompositeElements", "NSElements"]
     /// The name of the composite that the elements are of, where the source has one.
     static let compositeName = "OCDCompositeName"
     /// The expression of an index element without property, as former versions of this library wrote it.

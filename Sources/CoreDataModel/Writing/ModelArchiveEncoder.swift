@@ -254,9 +254,8 @@ struct ModelArchiveEncoder {
             (attribute.allowsExternalBinaryDataStorage ? 4 : 0) | (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
         values["NSAttributeType"] = .integer(Int64(attribute.type.rawValue))
         let traits = attribute.type.traits
-        let isOpen = traits.kind == .reference || traits.kind == .composite
         values["NSAttributeValueClassName"] = writer.text(
-            (isOpen ? nil : traits.className) ?? attribute.customClassName)
+            (traits.kind == .reference ? nil : traits.className) ?? attribute.customClassName)
         values["NSDefaultValue"] = ArchivedDefault.reference(to: value, type: attribute.type, in: &writer)
         values["NSValueTransformerName"] = writer.text(attribute.valueTransformerName)
         values["NSFlagsKey"] = .integer(Int64(flags))
@@ -273,7 +272,7 @@ struct ModelArchiveEncoder {
                 define(element, as: reference, of: entity)
                 return reference
             }
-            values[ModelArchiveKeys.compositeElements] = writer.array(elements)
+            values[ModelArchiveKeys.compositeElements[0]] = writer.array(elements)
             if let named { values[ModelArchiveKeys.compositeName] = writer.text(named.name) }
             return ["NSCompositeAttributeDescription", "NSAttributeDescription"]
         }
