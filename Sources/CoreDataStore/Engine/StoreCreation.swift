@@ -52,9 +52,15 @@ struct StoreCreation {
         try make([.table(BookkeepingSchema.commits)], in: connection)
     }
 
-    /// Adds the tables of history to a store that has none.
+    /// Adds the tables of history to a store that has none. Their rows in `Z_PRIMARYKEY` come with the first transaction, as
+    /// in Apple's files; where several write at once, each finds them there.
     static func createHistory(tombstones: Int, in connection: any SQLConnection) throws {
         try make(BookkeepingSchema.history(tombstones: tombstones), in: connection)
+        if connection.dialect.writesTogether { try numberHistory(in: connection) }
+    }
+
+    /// Adds the rows of `Z_PRIMARYKEY` that count what a history has, where they are missing.
+    static func numberHistory(in connection: any SQLConnection) throws {
         for (number, name) in BookkeepingSchema.historyEntities {
             var insert = insertion(ofEntity: name, number: number, parent: 0)
             insert.conflict = .ignore

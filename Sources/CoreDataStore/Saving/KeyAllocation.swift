@@ -112,7 +112,15 @@ extension StoreEngine {
         let query = try connection.statement(counter.query(in: database.dialect))
         defer { query.reset() }
         try query.bind(counter.number, at: 0)
-        guard try query.step() else {
+        var isThere = try query.step()
+        if !isThere, counter.isOfHistory {
+            query.reset()
+            // As in Apple's stores, the rows of the history come with its first transaction.
+            try StoreCreation.numberHistory(in: connection)
+            try query.bind(counter.number, at: 0)
+            isThere = try query.step()
+        }
+        guard isThere else {
             throw StoreFailure(
                 .incompleteSchema,
                 "\(dialect.stored("Z_PRIMARYKEY")) has no row for entity '\(counter.name)' (number \(counter.number)).",
@@ -175,6 +183,9 @@ struct KeyCounter {
         self.init(index: -Int(number), number: number, name: name, query: "")
         self.table = table
     }
+
+    /// Whether it counts rows of the history, not of the model.
+    var isOfHistory: Bool { table != nil }
 
     static let changes = KeyCounter(
         ofHistory: BookkeepingSchema.changeNumber, "CHANGE", table: BookkeepingSchema.changeTable)

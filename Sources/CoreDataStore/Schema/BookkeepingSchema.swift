@@ -45,7 +45,7 @@ package enum BookkeepingSchema {
     package static let transactionNumber: Int64 = 16002
     package static let transactionStringNumber: Int64 = 16003
 
-    /// The rows of `Z_PRIMARYKEY` that come with the history tables.
+    /// The rows of `Z_PRIMARYKEY` that come with the history's first transaction.
     package static let historyEntities: [(number: Int64, name: String)] = [
         (changeNumber, "CHANGE"), (transactionNumber, "TRANSACTION"), (transactionStringNumber, "TRANSACTIONSTRING"),
     ]

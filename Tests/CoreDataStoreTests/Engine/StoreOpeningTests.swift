@@ -226,11 +226,11 @@ import Testing
         options.tracksHistory = true
         let engine = try StoreEngine.open(model: library(), options: options, makeDatabase: makeDatabase)
         #expect(try engine.database.read { try StoreCatalog.read($0).hasHistory })
+        // Its rows, which are no entities of the model, come with the first transaction.
         let numbers = try engine.database.read {
-            try $0.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT > 16000 ORDER BY 1")
+            try $0.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
         }
-        #expect(numbers == [[.integer(16001)], [.integer(16002)], [.integer(16003)]])
-        // Its rows are no entities of the model.
+        #expect(numbers.isEmpty)
         #expect(try engine.database.read { try EntityNumber.all(in: $0) }.count == 3)
     }
 

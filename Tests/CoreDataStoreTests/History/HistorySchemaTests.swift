@@ -53,6 +53,63 @@ import Testing
         #expect(try shop.engine.historyTransactions(after: 0, time: nil).map(\.number) == Array(1...8))
     }
 
+    private func counters(_ shop: HistoryWritingTests.Shop) throws -> [[SQLValue]] {
+        try shop.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000 ORDER BY Z_ENT")
+    }
+
+    private func counters(_ maxima: Int64...) -> [[SQLValue]] {
+        zip(BookkeepingSchema.historyEntities, maxima).map { entity, highest in
+            [.integer(entity.number), .text(entity.name), .integer(0), .integer(highest)]
+        }
+    }
+
+    /// As in Apple's stores: one that has a history and no transaction yet has no numbers for it.
+    @Test func theRowsThatCountAHistoryComeWithItsFirstTransaction() throws {
+        let shop = try HistoryWritingTests.Shop()
+        #expect(try counters(shop).isEmpty)
+        #expect(try shop.engine.historyExtent().last == 0)
+        try shop.insert("Shop", 1...1)
+        #expect(try counters(shop) == counters(1, 1, 4))
+        try shop.insert("Shop", 2...3)
+        #expect(try counters(shop) == counters(3, 2, 4))
+        #expect(try shop.engine.historyTransactions(after: 0, time: nil).map(\.number) == [1, 2])
+    }
+
+    @Test func aFirstTransactionThatFailsLeavesNoRows() throws {
+        let shop = try HistoryWritingTests.Shop()
+        var number = 1
+        while true {
+            let injector = SQLFaultInjector(failingStatement: number)
+            shop.engine.database.setObserver(injector)
+            let result = Result { try shop.insert("Shop", 1...1) }
+            shop.engine.database.setObserver(nil)
+            guard injector.hasFailed else {
+                try result.get()
+                break
+            }
+            #expect(throws: (any Error).self) { try result.get() }
+            #expect(try counters(shop).isEmpty, "statement \(number)")
+            number += 1
+            try #require(number < 100)
+        }
+        #expect(number > 5)
+        #expect(try counters(shop) == counters(1, 1, 4))
+    }
+
+    /// Transactions go on after the last one that there is.
+    @Test func aHistoryThatLostItsRowsGoesOn() throws {
+        let path = try Fixtures.temporaryFolder().appendingPathComponent("Shop.sqlite").path
+        let shop = try HistoryWritingTests.Shop(path: path)
+        try shop.insert("Shop", 1...2)
+        try shop.engine.database.write { try $0.execute("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") }
+        shop.engine.close()
+        let again = try HistoryWritingTests.Shop(path: path)
+        try again.insert("Shop", 3...3)
+        // No name was new.
+        #expect(try counters(again) == counters(3, 2, 0))
+        #expect(try again.engine.historyTransactions(after: 0, time: nil).map(\.number) == [1, 2])
+    }
+
     /// Before 2018 names stood in each transaction.
     @Test func aHistoryWithoutATableOfNamesGoesOnAsItWas() throws {
         let path = try Fixtures.temporaryFolder().appendingPathComponent("Old.sqlite").path
