@@ -28,7 +28,7 @@ struct KnownVersions {
             guard let versions = try? NSManagedObjectModel.versions(at: file) else { continue }
             for version in versions.versions.reversed() {
                 guard let compiled = try? ModelCompiler.compile(version.document) else { continue }
-                if hashes.allSatisfy({ compiled.entity(named: $0.key)?.versionHash == $0.value }) {
+                if hashes.allSatisfy({ compiled.entity(named: $0.key)?.hasVersionHash($0.value) == true }) {
                     return version.document
                 }
             }
@@ -79,10 +79,15 @@ struct KnownVersions {
 }
 
 extension NSManagedObjectModel {
-    /// Whether the model has these entities, just so.
-    fileprivate func has(_ hashes: [String: Data]) -> Bool {
+    /// Whether the model has these entities, just so; also by the hashes that earlier versions of this framework gave
+    /// entities with composite attributes.
+    func has(_ hashes: [String: Data]) -> Bool {
         let own = entityVersionHashesByName
-        return hashes.allSatisfy { own[$0.key] == $0.value }
+        if hashes.allSatisfy({ own[$0.key] == $0.value }) { return true }
+        guard entities.contains(where: { $0.properties.contains { $0 is NSCompositeAttributeDescription } }),
+            let compiled = try? ModelCompiler.compile(makeDocument())
+        else { return false }
+        return hashes.allSatisfy { compiled.entity(named: $0.key)?.hasVersionHash($0.value) == true }
     }
 }
 

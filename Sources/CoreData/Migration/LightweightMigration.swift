@@ -23,6 +23,8 @@ package struct LightweightMigration {
     var known: [NSManagedObjectModel] = []
     /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
     var lossRule: LossRule?
+    /// The entities that the store has, where no configuration tells.
+    var entityNames: Set<String>?
     /// Whether a store that is of another model than ``source`` by now is left alone.
     var isFromSourceOnly = false
     /// Told how much is done, from 0 to 1; throws to end the migration.
@@ -160,6 +162,9 @@ package struct LightweightMigration {
             findSource: findSource, progress: { try progress(Double($0) / Double(max(1, $1))) },
             makeDatabase: { try SQLStore.makeDatabase($0) })
         migration.lossRule = lossRule
+        if let entityNames {
+            migration.entities = try model.freeze().entities.filter { entityNames.contains($0.name) }.map(\.ordinal)
+        }
         if isFromSourceOnly { migration.onlySource = source?.entityVersionHashesByName }
         return migration
     }
@@ -183,8 +188,7 @@ package struct LightweightMigration {
         let documents = [cached, findSource(hashes)]
         for document in documents.compactMap({ $0 }) {
             guard let model = try? NSManagedObjectModel(document: document) else { continue }
-            let known = model.entityVersionHashesByName
-            if hashes.allSatisfy({ known[$0.key] == $0.value }) { return model }
+            if model.has(hashes) { return model }
         }
         return nil
     }
@@ -212,6 +216,28 @@ extension LightweightMigration {
         isWanted(options, NSInferMappingModelAutomaticallyOption)
     }
 
+    /// Gives a store of an earlier version of this framework Apple's version hashes and columns of composite attributes. It
+    /// stays of its version of the model, so that stages and mapping models begin there.
+    ///
+    /// - Returns: Whether there was something to do.
+    private static func upgradeComposites(
+        ofStoreAt url: URL, type: String, _ options: [AnyHashable: Any]?
+    ) throws -> Bool {
+        guard AtomicFileStore.format(ofType: type) == nil,
+            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: type, at: url, options: nil),
+            let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata),
+            let document = try? ModelInspection.cachedModel(ofStoreAt: url),
+            let compiled = try? ModelCompiler.compile(document)
+        else { return false }
+        let entities = compiled.entities.filter { hashes[$0.name] != nil }.map(\.ordinal)
+        guard compiled.areFormer(hashes, of: entities) else { return false }
+        var migration = LightweightMigration(
+            to: try NSManagedObjectModel(document: document), configuration: nil, type: type)
+        migration.entityNames = Set(hashes.keys)
+        return try migration.run(at: url, options: options)
+    }
+
     /// Opens a store, and migrates it first where it is of another model and the options ask for it.
     static func opening<R>(
         _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
@@ -229,6 +255,10 @@ extension LightweightMigration {
             where failure.kind == .incompatibleModel && isWanted(options)
         {
             guard let url else { throw failure }
+            if !isReadOnly, try upgradeComposites(ofStoreAt: url, type: type, options) {
+                return try opening(
+                    url, type: type, model, configuration: configuration, options: options, stages: stages, open)
+            }
             if let stages {
                 try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
                 return try open()

@@ -9,8 +9,8 @@ import Foundation
 ///     …
 ///     person.setValue(["city": "Oslo"], forKey: "address")              // street is nil
 ///     person.setValue("High Street", forKeyPath: "address.street")      // city stays
-///     NSPredicate(format: "address.city == %@", "Oslo")                 // t0.ZADDRESS_CITY = ?
-///     NSSortDescriptor(key: "address.street", ascending: true)          // ORDER BY t0.ZADDRESS_STREET
+///     NSPredicate(format: "address.city == %@", "Oslo")                 // t0.ZCITY = ?
+///     NSSortDescriptor(key: "address.street", ascending: true)          // ORDER BY t0.ZSTREET
 ///
 /// The dictionary has the elements that are not nil; it is nil where all are. Each element has its default, and is validated by itself:
 /// errors name it, `address.city`. Uniqueness constraints, indexes, `propertiesToFetch` and batch requests take the same paths.

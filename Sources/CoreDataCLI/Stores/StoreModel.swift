@@ -92,10 +92,14 @@ extension CompiledModel {
     fileprivate var versionHashes: [String: Data] { Self.hashes(of: entities) }
 
     fileprivate func configuration(with hashes: [String: Data]) -> FoundConfiguration? {
-        if versionHashes == hashes { return FoundConfiguration() }
+        if Self.have(entities, hashes) { return FoundConfiguration() }
         return configurations.keys.sorted().first { name in
-            entities(inConfiguration: name).map { Self.hashes(of: $0) == hashes } ?? false
+            entities(inConfiguration: name).map { Self.have($0, hashes) } ?? false
         }.map(FoundConfiguration.init)
+    }
+
+    private static func have(_ entities: [CompiledEntity], _ hashes: [String: Data]) -> Bool {
+        entities.count == hashes.count && entities.allSatisfy { hashes[$0.name].map($0.hasVersionHash) ?? false }
     }
 
     private static func hashes(of entities: [CompiledEntity]) -> [String: Data] {

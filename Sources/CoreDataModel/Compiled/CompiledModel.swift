@@ -61,6 +61,9 @@ package final class CompiledEntity: Sendable {
     package let fetchIndexes: [CompiledFetchIndex]
     /// 32 bytes, equal to those that Apple's framework writes for the same entity.
     package let versionHash: Data
+    /// The hash that earlier versions of this framework gave an entity with composite attributes; `nil` where it is the
+    /// same, as it is for every entity without.
+    package let formerVersionHash: Data?
     package let rowLayout: RowLayout
     /// Whether the table of a root entity has no index on the entities of its rows: an entity of Photos asks for that.
     package let omitsEntityIndex: Bool
@@ -68,7 +71,8 @@ package final class CompiledEntity: Sendable {
     package init(
         ordinal: Int, name: String, className: String?, isAbstract: Bool, parent: Int?, root: Int,
         subtree: [Int], properties: [CompiledProperty], slotByName: [String: Int], uniquenessConstraints: [[Int]],
-        fetchIndexes: [CompiledFetchIndex], versionHash: Data, rowLayout: RowLayout, omitsEntityIndex: Bool = false
+        fetchIndexes: [CompiledFetchIndex], versionHash: Data, formerVersionHash: Data? = nil, rowLayout: RowLayout,
+        omitsEntityIndex: Bool = false
     ) {
         self.ordinal = ordinal
         self.name = name
@@ -82,6 +86,7 @@ package final class CompiledEntity: Sendable {
         self.uniquenessConstraints = uniquenessConstraints
         self.fetchIndexes = fetchIndexes
         self.versionHash = versionHash
+        self.formerVersionHash = formerVersionHash
         self.rowLayout = rowLayout
         self.omitsEntityIndex = omitsEntityIndex
     }
@@ -89,6 +94,12 @@ package final class CompiledEntity: Sendable {
     package func property(named name: String) -> CompiledProperty? {
         slotByName[name].map { properties[$0] }
     }
+
+    /// Whether a store with that hash has the entity as it is here: a store may be of an earlier version of this framework.
+    package func hasVersionHash(_ hash: Data) -> Bool { hash == versionHash || hash == formerVersionHash }
+
+    /// Whether rows have elements of composite attributes.
+    package var hasStoredComposites: Bool { properties.contains { $0.attribute?.hasStoredElements == true } }
 
     /// The names of the properties that the model gives the entity: those of elements are in their composites.
     package var namesInModel: [String] { properties.lazy.filter { $0.composite == nil }.map(\.name) }
@@ -161,8 +172,11 @@ package struct CompiledProperty: Sendable {
     /// Whether stores have values of it, or of its elements.
     package var isStored: Bool { !isTransient || attribute?.hasStoredElements == true }
 
-    /// What the names of columns are made of: `ADDRESS_CITY` for an element.
-    package var columnStem: String {
+    /// What the names of columns are made of: `CITY` for the element `address.city`, as in Apple's stores.
+    package var columnStem: String { elementName.uppercased() }
+
+    /// What they were made of in earlier versions of this framework: `ADDRESS_CITY`.
+    package var formerColumnStem: String {
         let stem = name.uppercased()
         return composite == nil ? stem : stem.replacing(".", with: "_")
     }
@@ -211,6 +225,9 @@ package struct CompiledAttribute: Sendable {
 
     /// What a text is to be found by besides its index.
     package var searchIndexes: SearchIndexKinds = []
+
+    /// The same slots in the order in which the model declares the elements: the order of their columns.
+    package var declaredElements: [Int] = []
 
     /// Of a composite attribute, whether stores have its elements; it is in no column itself.
     package var hasStoredElements = false

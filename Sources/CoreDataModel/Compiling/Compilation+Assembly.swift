@@ -11,6 +11,7 @@ extension Compilation {
         let oneWay = oneWayToMany(properties)
         var hasher = VersionHasher(composites: composites)
         var hashes: [Data] = []
+        var formerHashes: [Data?] = []
         // By document index and slot.
         var propertyHashes = [[VersionHasher.Digest]](repeating: [], count: entities.count)
         var result: [CompiledEntity] = []
@@ -23,16 +24,18 @@ extension Compilation {
                 ownHashes.append(hasher.property(slot.element, declaredIn: entities[slot.declarer].name))
             }
             propertyHashes[index] = ownHashes
-            let hash = hasher.entity(
-                entity,
-                // The hash of a composite attribute has those of its elements in it.
-                properties: zip(slots[index], ownHashes).compactMap { slot, digest in
-                    slot.isHashed
-                        ? VersionHasher.Hashed(
-                            name: slot.element.name, isComposite: slot.hasElements, isCounted: true, digest: digest)
-                        : nil
-                },
-                superentityHash: parent.map { hashes[$0] })
+            // The hash of a composite attribute has those of its elements in it.
+            let counted = zip(slots[index], ownHashes).compactMap { slot, digest in
+                slot.isHashed
+                    ? VersionHasher.Hashed(
+                        name: slot.element.name, isComposite: slot.hasElements, isCounted: true, digest: digest)
+                    : nil
+            }
+            var hash = hasher.entity(entity, properties: counted, superentityHash: parent.map { hashes[$0] })
+            let former = formerHash(
+                of: index, counted, superentityHash: parent.flatMap { formerHashes[$0] ?? hashes[$0] })
+            if let known = entity.knownVersionHash, let former, known != former.computed { hash = known }
+            formerHashes.append(former?.stored)
             hashes.append(hash)
             result.append(
                 CompiledEntity(
@@ -44,6 +47,7 @@ extension Compilation {
                     uniquenessConstraints: entity.uniquenessConstraints.filter { isStored($0, in: index) }
                         .map { names in names.compactMap { slotByName[index][$0] } },
                     fetchIndexes: fetchIndexes(of: index), versionHash: hash,
+                    formerVersionHash: former?.stored == hash ? nil : former?.stored,
                     rowLayout: rowLayout(of: ordinal, properties: properties, subtrees: subtrees, oneWay),
                     omitsEntityIndex: entity.userInfo["_NSEntityOmitSubentityColumnIndex"] != nil))
         }
@@ -57,6 +61,25 @@ extension Compilation {
         return CompiledModel(
             entities: result, configurations: configurations, versionIdentifiers: document.versionIdentifiers,
             isAccepted: document.origin != .written)
+    }
+
+    /// The hash that an entity with composites had before Apple's rule was known; `nil` for one without.
+    ///
+    /// - Parameter counted: the properties that count, with their hashes by Apple's rule.
+    /// - Returns: The hash by the former rule, and the one that stores got: a hash that the model's file knows took its place.
+    private func formerHash(
+        of index: Int, _ counted: [VersionHasher.Hashed], superentityHash: Data?
+    ) -> (computed: Data, stored: Data)? {
+        guard counted.contains(where: \.isComposite) else { return nil }
+        var hasher = VersionHasher(composites: composites, rule: .former)
+        let composites = slots[index].filter { $0.isHashed && $0.hasElements }
+        var properties = counted.filter { !$0.isComposite }
+        for slot in composites {
+            let digest = hasher.property(slot.element, declaredIn: entities[slot.declarer].name)
+            properties.append(.init(name: slot.element.name, isComposite: true, isCounted: true, digest: digest))
+        }
+        let computed = hasher.entity(entities[index], properties: properties, superentityHash: superentityHash)
+        return (computed, entities[index].knownVersionHash ?? computed)
     }
 
     private func compiled(_ slot: Slot, slot number: Int) -> CompiledProperty {
@@ -102,6 +125,8 @@ extension Compilation {
         if attribute.type == .composite {
             let slots = slots[end.entity]
             result.elements = slots.indices.filter { slots[$0].composite == end.slot }
+            let (names, composite) = (slotByName[end.entity], slots[end.slot].element.name)
+            result.declaredElements = elements(of: attribute).compactMap { names["\(composite).\($0.name)"] }
             result.hasStoredElements = !slots[end.slot].element.isTransient
         }
         return result

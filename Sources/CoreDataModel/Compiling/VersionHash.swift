@@ -11,8 +11,11 @@ import Foundation
 /// derived      = H( expression text ‖ filter text )
 /// relationship = H( P ‖ destination ‖ [inverse] ‖ i32 maxCount ‖ i32 minCount ‖ [u16 1 if ordered] )
 /// entity       = H( name ‖ u8 abstract ‖ [hash of superentity] ‖ properties by name ‖ modifier ‖ constraints )
-/// composite    = H( P ‖ i32 2100 ‖ elements by name )   our own rule: Apple's is not known
+/// composite    = H( elements by name )                  without P: its own name and optionality do not count
 /// ```
+/// Transient elements of a composite do not count. Composites inside composites are hashed the same way, which no
+/// store of Apple's has shown.
+///
 /// Classes, defaults, validation, delete rules, indexes, renaming identifiers and user info do not count.
 package enum VersionHash {
     /// The hash of one property as declared in the entity named `entityName`.
@@ -31,11 +34,19 @@ package enum VersionHash {
         _ entity: EntityElement, properties: [(property: PropertyElement, declaredIn: String)],
         superentityHash: Data?, composites: [String: CompositeElement] = [:]
     ) -> Data {
-        var hasher = VersionHasher(composites: composites)
-        let hashed = properties.map {
-            VersionHasher.Hashed($0.property, hasher.property($0.property, declaredIn: $0.declaredIn))
+        func hash(_ rule: VersionHasher.CompositeRule) -> Data {
+            var hasher = VersionHasher(composites: composites, rule: rule)
+            let hashed = properties.map {
+                VersionHasher.Hashed($0.property, hasher.property($0.property, declaredIn: $0.declaredIn))
+            }
+            return hasher.entity(entity, properties: hashed, superentityHash: superentityHash)
         }
-        return hasher.entity(entity, properties: hashed, superentityHash: superentityHash)
+        if let known = entity.knownVersionHash, properties.contains(where: { $0.property.isComposite }),
+            known != hash(.former)
+        {
+            return known
+        }
+        return hash(.apples)
     }
 
     /// The version checksum of entities with these names and hashes.

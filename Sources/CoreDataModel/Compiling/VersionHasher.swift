@@ -7,11 +7,23 @@ struct VersionHasher {
     /// The bytes of a hash.
     typealias Digest = SIMD32<UInt8>
 
+    /// How a composite attribute is hashed.
+    enum CompositeRule {
+        /// As Apple does: the hashes of its elements by name, and nothing else.
+        case apples
+        /// As this framework did before Apple's rule was known; see ``CompiledEntity/formerVersionHash``.
+        case former
+    }
+
     let composites: [String: CompositeElement]
+    private let rule: CompositeRule
     /// What is hashed next; kept for its memory.
     private var input: [UInt8] = []
 
-    init(composites: [String: CompositeElement]) { self.composites = composites }
+    init(composites: [String: CompositeElement], rule: CompositeRule = .apples) {
+        self.composites = composites
+        self.rule = rule
+    }
 
     /// The hash of a property as declared in the entity named `entityName`.
     mutating func property(_ property: PropertyElement, declaredIn entityName: String) -> Digest {
@@ -42,7 +54,6 @@ struct VersionHasher {
 
     /// The hash of an entity; its properties in any order, inherited ones included.
     mutating func entity(_ entity: EntityElement, properties: [Hashed], superentityHash: Data?) -> Data {
-        if let known = entity.knownVersionHash, properties.contains(where: \.isComposite) { return known }
         var stored = properties.filter(\.isCounted)
         stored.sort { NameOrder.byCodeUnits($0.name, $1.name) }
         begin(entity.name)
@@ -63,6 +74,11 @@ struct VersionHasher {
                 return Self.sha256(input)
             }
             let elements = elements(of: attribute, declaredIn: entityName, depth: depth)
+            if attribute.type == .composite, rule == .apples {
+                input.removeAll(keepingCapacity: true)
+                for element in elements { append(element) }
+                return Self.sha256(input)
+            }
             beginWithCommon(property)
             append(littleEndian: attribute.type.rawValue)
             if attribute.allowsExternalBinaryDataStorage { input.append(1) }
@@ -90,7 +106,8 @@ struct VersionHasher {
     ) -> [Digest] {
         guard attribute.type == .composite, depth < 16 else { return [] }
         let elements = attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
-        return elements.sorted { NameOrder.byCodeUnits($0.name, $1.name) }
+        return elements.filter { rule == .former || !$0.isTransient }
+            .sorted { NameOrder.byCodeUnits($0.name, $1.name) }
             .map { hash($0, declaredIn: entityName, depth: depth + 1) }
     }
 

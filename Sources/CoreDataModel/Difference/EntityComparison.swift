@@ -161,7 +161,10 @@ struct EntityComparison {
     private func propertyChanges(_ a: CompiledProperty, _ b: CompiledProperty) -> [ModelDifference.Change] {
         var facts = PropertyFacts(subject: "\(new.name).\(b.name)")
         facts.compare("", kind(a), kind(b))
-        facts.compare("", a.isOptional ? "optional" : "required", b.isOptional ? "optional" : "required")
+        // Of a composite the version hash counts its elements alone.
+        facts.compare(
+            "", a.isOptional ? "optional" : "required", b.isOptional ? "optional" : "required",
+            needsMigration: !(a.isComposite && b.isComposite))
         facts.compare("", a.isStored ? "stored" : "transient", b.isStored ? "stored" : "transient")
         switch (a.kind, b.kind) {
         case (.attribute(let a), .attribute(let b)): compare(a, b, &facts)

@@ -47,12 +47,16 @@ package enum DictionaryOrder {
     }
 
     /// The order in which Core Data makes an entity's join tables: that of a mutable dictionary into which `Z_PK`,
-    /// `Z_ENT`, `Z_OPT` and then the stored properties, in ``leopard(_:)`` order of all, went one by one.
+    /// `Z_ENT`, `Z_OPT` and then the stored properties, in ``leopard(_:)`` order, went one by one. The foreign keys of
+    /// to-ones followed, under other names: all that is known of them is that the dictionary grew.
     ///
     /// - Parameters:
-    ///   - unstored: Names that do not go into the dictionary.
-    ///   - others: The number of further entries, whose names are not known: a foreign key for each to-one.
-    package static func grown(_ names: [String], without unstored: Set<String> = [], others: Int = 0) -> [String] {
+    ///   - names: all properties, inherited ones too.
+    ///   - left: those that no store has.
+    ///   - foreignKeyCount: the number of stored to-ones.
+    package static func grown(
+        _ names: [String], without left: Set<String> = [], foreignKeyCount: Int = 0
+    ) -> [String] {
         var level = 0
         var buckets: [(name: String, hash: UInt64, isFixed: Bool)?] = []
         func put(_ entry: (name: String, hash: UInt64, isFixed: Bool)) {
@@ -60,19 +64,19 @@ package enum DictionaryOrder {
             while buckets[bucket] != nil { bucket = (bucket + 1) % buckets.count }
             buckets[bucket] = entry
         }
-        // A full dictionary gets more buckets, into which its entries go in the order in which they lie.
+        /// A full dictionary gets more buckets, into which its entries go in the order in which they lie.
         func grow() {
             level += 1
             let entries = buckets.compactMap { $0 }
             buckets = Array(repeating: nil, count: capacity(level, in: current).buckets)
             entries.forEach(put)
         }
-        let keys = fixedKeys + leopard(names).filter { !unstored.contains($0) }
+        let keys = fixedKeys + leopard(names).filter { !left.contains($0) }
         for (count, name) in keys.enumerated() {
             if count == capacity(level, in: current).names { grow() }
             put((name, hash(name), count < fixedKeys.count))
         }
-        while keys.count + others > capacity(level, in: current).names { grow() }
+        while keys.count + foreignKeyCount > capacity(level, in: current).names { grow() }
         return buckets.compactMap { $0 }.filter { !$0.isFixed }.map(\.name)
     }
 

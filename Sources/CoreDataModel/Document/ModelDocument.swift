@@ -79,7 +79,7 @@ package struct EntityElement: Hashable, Codable, Sendable {
     /// Property names of each compound index of a model older than fetch indexes.
     package var compoundIndexes: [[String]] = []
     /// The hash that Apple computed, where a store or compiled model tells it. It wins over ours for entities
-    /// with composite attributes, whose hash rule is not known.
+    /// with composite attributes, of whose hash rule not all is known: no store with nested ones has been seen.
     package var knownVersionHash: Data?
     /// Attributes of the XML element that have no field here, kept for writing the file back.
     package var toolAttributes: [String: String] = [:]

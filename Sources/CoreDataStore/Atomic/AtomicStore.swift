@@ -98,6 +98,10 @@ package final class AtomicStore: MemoryBacking {
         try check(row, format, model, entities, options)
         var contents = try format.contents(in: data, model: model, entities: entities, path: file.path)
         contents.metadata = try format.complete(contents.metadata, model, entities)
+        if row.metadata.identification.isFormer(of: model, entities: entities) {
+            // Nothing else in the file is otherwise: the next save writes today's hashes.
+            contents.metadata = try contents.metadata.rehashed(for: model, entities: entities)
+        }
         let store = AtomicStore(format, file, stamp, entities: entities)
         return try MemoryEngine(
             contents, entities: entities, isReadOnly: options.isReadOnly, sharesKeys: format.sharesKeys, backing: store)
@@ -116,7 +120,8 @@ package final class AtomicStore: MemoryBacking {
             failure.metadata = row
             throw failure
         }
-        guard !options.ignoresModelVersioning, let mismatch = identification.mismatch(with: model, entities: entities)
+        guard !options.ignoresModelVersioning, let mismatch = identification.mismatch(with: model, entities: entities),
+            !identification.isFormer(of: model, entities: entities)
         else { return }
         var failure = StoreFailure(
             .incompatibleModel,

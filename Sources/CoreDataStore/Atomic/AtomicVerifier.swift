@@ -20,7 +20,11 @@ package enum AtomicVerifier {
             let row = try format.metadata(in: data, path: path)
             findings += StoreVerifier.metadataFindings(row, model: model, entities: entities)
             // Its objects can be read by its own model only.
-            if row.metadata.mismatch(with: model, entities: entities) != nil { return findings }
+            if row.metadata.mismatch(with: model, entities: entities) != nil,
+                !row.metadata.identification.isFormer(of: model, entities: entities)
+            {
+                return findings
+            }
         } catch let failure as StoreFailure where failure.kind == .notADatabase {
             findings.append(StoreVerifier.Finding(severity: .error, message: failure.message))
         }

@@ -229,6 +229,7 @@ private struct StoreOpening {
             return model.companions.keep(
                 KnownMetadata(propertyList: row.metadata.propertyList, type: options.type, entities: entities))
         }
+        if options.takesFormerComposites, identification.isFormer(of: model, entities: entities) { return }
         mismatch.explain(with: model, storedIn: database)
         var failure = StoreFailure(
             .incompatibleModel,

@@ -86,15 +86,27 @@ extension StoreMetadata {
         var dictionary = other?.dictionary ?? [:]
         dictionary[Key.identifier] = nil
         dictionary[Key.type] = type
-        dictionary[Key.versionHashes] = Dictionary(
-            members.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
-        dictionary[Key.versionHashesVersion] = 3
-        dictionary[Key.versionHashesDigest] = CompiledModel.versionHashesDigest(entities: members)
-        dictionary[Key.versionChecksum] = CompiledModel.versionChecksum(entities: members)
+        dictionary.merge(hashes(of: members)) { $1 }
         dictionary[Key.versionIdentifiers] = model.versionIdentifiers
         dictionary[Key.frameworkVersion] = frameworkVersion
         dictionary[Key.autoVacuumLevel] = "2"
         return try StoreMetadata(dictionary: dictionary)
+    }
+
+    private static func hashes(of members: [CompiledEntity]) -> [String: Any] {
+        [
+            Key.versionHashes: Dictionary(
+                members.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first }),
+            Key.versionHashesVersion: 3,
+            Key.versionHashesDigest: CompiledModel.versionHashesDigest(entities: members),
+            Key.versionChecksum: CompiledModel.versionChecksum(entities: members),
+        ]
+    }
+
+    /// The metadata with the version hashes of these entities.
+    func rehashed(for model: CompiledModel, entities: [Int]) throws -> StoreMetadata {
+        let hashes = Self.hashes(of: entities.map { model.entities[$0] })
+        return try StoreMetadata(dictionary: dictionary.merging(hashes) { $1 })
     }
 
     package var type: String? { identification.type }
@@ -157,5 +169,25 @@ extension StoreMetadata.Identification {
         mismatch.removed.sort()
         mismatch.changed.sort()
         return mismatch.isEmpty ? nil : mismatch
+    }
+
+    /// Whether the store has just these entities, and an earlier version of this framework made it, which hashed composite
+    /// attributes otherwise.
+    package func isFormer(of model: CompiledModel, entities: [Int]) -> Bool {
+        versionHashes.map { model.areFormer($0, of: entities) } ?? false
+    }
+}
+
+extension CompiledModel {
+    /// Whether these are the hashes that an earlier version of this framework gave these entities, and not today's.
+    package func areFormer(_ hashes: [String: Data], of ordinals: [Int]) -> Bool {
+        guard hashes.count == ordinals.count else { return false }
+        var areFormer = false
+        for ordinal in ordinals {
+            let entity = entities[ordinal]
+            guard let hash = hashes[entity.name], entity.hasVersionHash(hash) else { return false }
+            if hash != entity.versionHash { areFormer = true }
+        }
+        return areFormer
     }
 }

@@ -9,6 +9,9 @@ package struct StoreOptions: Sendable {
     /// Whether a store made with another version of the model is opened nevertheless, as far as tables and columns
     /// are there.
     package var ignoresModelVersioning = false
+    /// Whether a store of an earlier version of this framework, which gave composite attributes other version hashes and
+    /// columns, is opened as it is. Where not, it is refused as one of another version of the model, so that it is migrated.
+    package var takesFormerComposites = true
     /// Whether the caller records history. Without it, a store that has history opens for reading only, since a
     /// writer that skips it breaks everyone who reads it.
     package var tracksHistory = false

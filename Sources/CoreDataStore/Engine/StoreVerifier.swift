@@ -166,7 +166,14 @@ package struct StoreVerifier {
                     hint: "whether the model fits can only be told by the tables"))
             return findings
         }
-        if let mismatch = row.metadata.mismatch(with: model, entities: entities) {
+        if row.metadata.identification.isFormer(of: model, entities: entities) {
+            findings.append(
+                Finding(
+                    severity: .warning,
+                    message:
+                        "made by an earlier version of OpenCoreData, which stored composite attributes in other columns",
+                    hint: "migrate it to the same model, so that Apple's Core Data can read it"))
+        } else if let mismatch = row.metadata.mismatch(with: model, entities: entities) {
             findings.append(
                 Finding(
                     severity: .error, message: "made with another version of the model: \(mismatch.description)",

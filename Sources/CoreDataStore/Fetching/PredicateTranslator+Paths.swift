@@ -64,7 +64,7 @@ extension PredicateTranslator {
     /// What is NULL where all elements of a composite are: it can be compared with nil. Elements are of several types, which servers do
     /// not take as one value.
     ///
-    ///     address != nil        // CASE WHEN t0.ZADDRESS_CITY IS NOT NULL OR t0.ZADDRESS_NUMBER IS NOT NULL THEN 1 END IS NOT NULL
+    ///     address != nil        // CASE WHEN t0.ZCITY IS NOT NULL OR t0.ZNUMBER IS NOT NULL THEN 1 END IS NOT NULL
     private func composite(_ attribute: CompiledAttribute, of row: RowReference) throws -> QueryTerm {
         let entity = context.model.entities[row.entity]
         var parts: [SQLExpression] = []

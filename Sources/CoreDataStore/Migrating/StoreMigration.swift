@@ -16,7 +16,7 @@ package struct StoreMigration {
     let document: ModelDocument
     let model: CompiledModel
     /// The members of the store's configuration, by ordinal.
-    let entities: [Int]
+    package var entities: [Int]
     let makeDatabase: DatabaseFactory
     var encode: @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
     /// Finds the model with these version hashes where the store keeps no copy of its own.
@@ -233,7 +233,7 @@ extension StoreMigration {
     private static func source(_ document: ModelDocument, _ hashes: [String: Data]) -> Source? {
         guard let model = try? ModelCompiler.compile(document) else { return nil }
         let entities = hashes.compactMap { name, hash -> Int? in
-            guard let entity = model.entity(named: name), entity.versionHash == hash else { return nil }
+            guard let entity = model.entity(named: name), entity.hasVersionHash(hash) else { return nil }
             return entity.ordinal
         }
         guard entities.count == hashes.count else { return nil }

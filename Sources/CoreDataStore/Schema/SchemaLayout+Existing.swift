@@ -48,6 +48,16 @@ extension SchemaLayout {
         var binder = SchemaBinder(
             expected: SchemaLayout(model: model, entities: closed, numbers: numbers, naming: naming), catalog: catalog)
         binder.bind()
+        if !binder.missing.isEmpty, naming == .apples,
+            closed.contains(where: { model.entities[$0].hasStoredComposites })
+        {
+            // Earlier versions of this framework named the columns of elements otherwise.
+            let former = SchemaLayout(
+                model: model, entities: closed, numbers: numbers, naming: naming, elementNaming: .former)
+            var formerBinder = SchemaBinder(expected: former, catalog: catalog)
+            formerBinder.bind()
+            if formerBinder.missing.isEmpty { binder = formerBinder }
+        }
         binder.missing += unnumbered.map {
             .init(entity: model.entities[$0].name, table: BookkeepingSchema.primaryKeyTable, column: "Z_ENT")
         }

@@ -35,10 +35,12 @@ package struct SchemaLayout: Sendable {
 
     /// The layout with given numbers, as an existing store's rows of `Z_PRIMARYKEY` have them.
     package init(
-        model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming = .apples
+        model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming = .apples,
+        elementNaming: ElementNaming = .apples
     ) {
         let closed = Self.closure(of: entities, in: model)
-        if let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed, kept.numbers == numbers,
+        if elementNaming == .apples, let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed,
+            kept.numbers == numbers,
             kept.naming == naming
         {
             self.init(
@@ -46,11 +48,13 @@ package struct SchemaLayout: Sendable {
                 layout: kept.layout, naming: naming, fetchTexts: kept.fetchTexts)
             return
         }
-        var builder = SchemaLayoutBuilder(model: model, entities: closed, numbers: numbers, naming: naming)
+        var builder = SchemaLayoutBuilder(
+            model: model, entities: closed, numbers: numbers, naming: naming, elementNaming: elementNaming)
         builder.build()
         self.init(
             model: model, entities: closed, numbers: numbers, tables: builder.tables, joinTables: builder.joinTables,
             layout: builder.storeLayout(), naming: naming)
+        guard elementNaming == .apples else { return }
         model.companions.keep(
             KeptLayout(
                 entities: closed, numbers: numbers, naming: naming, tables: tables, joinTables: joinTables,

@@ -9,6 +9,7 @@ struct SchemaLayoutBuilder {
     let numbers: [Int64?]
     /// What tables and columns are called.
     let naming: SQLDialect.Naming
+    let elementNaming: ElementNaming
     private(set) var tables: [SchemaTable] = []
     private(set) var joinTables: [SchemaJoinTable] = []
 
@@ -19,11 +20,15 @@ struct SchemaLayoutBuilder {
     private var usedColumnNames: Set<String> = []
     private var subtrees: [Int: [Int]] = [:]
 
-    init(model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming) {
+    init(
+        model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming,
+        elementNaming: ElementNaming = .apples
+    ) {
         self.model = model
         self.entities = entities
         self.numbers = numbers
         self.naming = naming
+        self.elementNaming = elementNaming
         reservedNames = naming == .models ? Set(SQLNames.readable.reserved.map { $0.lowercased() }) : []
         usedTableNames.formUnion(reservedNames)
         if naming == .models { usedTableNames.formUnion(SQLNames.wordsOfTriggers) }
@@ -89,11 +94,9 @@ struct SchemaLayoutBuilder {
         var groups = [[SchemaColumn]](repeating: [], count: 8)
         for ordinal in subtrees[root] ?? [] {
             let properties = model.entities[ordinal].properties
-            // The slots of an entity's own properties are in the order of their names.
             var attributes = [[(slot: Int, type: SQLType)]](repeating: [], count: groups.count)
             var relationships: [Int] = []
-            for slot in properties.indices
-            where properties[slot].declaringEntity == ordinal && !properties[slot].isTransient {
+            for slot in storedSlots(declaredBy: ordinal) {
                 if let type = properties[slot].attribute?.type {
                     attributes[type.kind.columnGroup].append((slot, type.columnType))
                 } else {
@@ -103,9 +106,7 @@ struct SchemaLayoutBuilder {
             for group in groups.indices {
                 for (slot, type) in attributes[group] {
                     groups[group].append(
-                        column(
-                            naming == .models ? properties[slot].name : "Z" + properties[slot].columnStem,
-                            type, .attribute(slot: slot), declaredBy: ordinal))
+                        column(attributeColumn(properties[slot]), type, .attribute(slot: slot), declaredBy: ordinal))
                 }
                 if group == 0 {
                     groups[0] += foreignKeys(of: relationships.map { properties[$0] }, entity: ordinal)
@@ -210,8 +211,7 @@ struct SchemaLayoutBuilder {
         for ordinal in entities {
             guard var own = found[ordinal] else { continue }
             if own.count > 1 {
-                var places: [String: Int] = [:]
-                for (place, name) in orderOfCreation(model.entities[ordinal]).enumerated() { places[name] = place }
+                let places = placesInDictionary(of: model.entities[ordinal])
                 func place(_ table: SchemaJoinTable) -> Int { places[property(table.master).name] ?? 0 }
                 own.sort { place($0) < place($1) }
             }
@@ -223,12 +223,14 @@ struct SchemaLayoutBuilder {
         }
     }
 
-    private func orderOfCreation(_ entity: CompiledEntity) -> [String] {
-        let unstored = entity.properties.filter { property in
-            property.isTransient && property.attribute?.hasStoredElements != true
-        }
-        let toOnes = entity.properties.count { $0.relationship?.isToMany == false && !$0.isTransient }
-        return DictionaryOrder.grown(entity.namesInModel, without: Set(unstored.map(\.name)), others: toOnes)
+    /// The place of each stored property in the order in which join tables are made.
+    private func placesInDictionary(of entity: CompiledEntity) -> [String: Int] {
+        let properties = entity.properties.filter { $0.composite == nil }
+        let left = properties.filter { !$0.isStored }.map(\.name)
+        let foreignKeys = properties.count { !$0.isTransient && $0.relationship?.isToMany == false }
+        let order = DictionaryOrder.grown(
+            properties.map(\.name), without: Set(left), foreignKeyCount: foreignKeys)
+        return Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The columns of the destination are named before those of the owner.

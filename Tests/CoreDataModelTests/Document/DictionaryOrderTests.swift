@@ -36,9 +36,24 @@ import Testing
         }
         #expect(byBucket(13) != byBucket(23))
         #expect(DictionaryOrder.grown(names) == byBucket(13))
-        #expect(DictionaryOrder.grown(names, others: 2) == byBucket(13))
-        #expect(DictionaryOrder.grown(names, others: 3) == byBucket(23))
-        #expect(DictionaryOrder.grown(names + ["g"], without: ["g"], others: 2) == byBucket(13))
+        #expect(DictionaryOrder.grown(names, foreignKeyCount: 2) == byBucket(13))
+        #expect(DictionaryOrder.grown(names, foreignKeyCount: 3) == byBucket(23))
+        #expect(DictionaryOrder.grown(names + ["g"], without: ["g"], foreignKeyCount: 2) == byBucket(13))
+    }
+
+    /// Transient properties take no part, and foreign keys only make the dictionary grow: 11 entries lie in 13 buckets, more
+    /// in 23 (store-format §4.3).
+    @Test(
+        arguments: [
+            ([], 0, "owner note title lists shelf authors readers tags"),
+            (["note"], 0, "owner shelf title lists authors readers tags"),
+            ([], 1, "lists note owner readers authors tags shelf title"),
+            (["note", "title", "shelf"], 9, "lists owner readers authors tags"),
+        ] as [([String], Int, String)])
+    func joinTablesFollowADictionaryOfWhatIsStored(left: [String], foreignKeys: Int, order: String) {
+        let names = ["tags", "authors", "readers", "title", "shelf", "owner", "note", "lists"]
+        let found = DictionaryOrder.grown(names, without: Set(left), foreignKeyCount: foreignKeys)
+        #expect(found.joined(separator: " ") == order)
     }
 
     @Test(arguments: [96, 97, 200])

@@ -41,6 +41,10 @@ struct InferenceComparison {
             }
         }.first
         switch (property.kind, found?.kind) {
+        case (.attribute(let attribute), _) where attribute.type == .composite:
+            for element in attribute.elements where !hasColumn(of: element.name, entity) {
+                missed.append("\(subject).\(element.name)")
+            }
         case (.attribute(let attribute), .attribute(let own)?):
             if !Self.isFit(own, for: attribute) { wrong.append("\(subject): \(own.type)") }
         case (.attribute(let attribute), let own?):
@@ -62,6 +66,17 @@ struct InferenceComparison {
                 missed.append(subject)
             }
         case (.fetched, _): break
+        }
+    }
+
+    /// Whether an attribute was inferred of the column of an element, whose name may have a number behind.
+    private func hasColumn(of element: String, _ entity: String) -> Bool {
+        tree(of: entity).contains { inferred in
+            inferred.properties.contains { property in
+                let name = property.name.uppercased()
+                return name.hasPrefix(element.uppercased())
+                    && name.dropFirst(element.count).allSatisfy { $0.isASCII && $0.isNumber }
+            }
         }
     }
 

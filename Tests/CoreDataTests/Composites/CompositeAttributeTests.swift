@@ -64,7 +64,7 @@ import Testing
         }
         let engine = try #require(stack.coordinator.attachedStores.first?.source as? StoreEngine)
         let columns = engine.layout.entities[0]?.columnNames.compactMap { $0 }
-        #expect(columns == ["ZCODE", "ZMAGNITUDE_DEPTH", "ZMAGNITUDE_RICHTER"])
+        #expect(columns == ["ZCODE", "ZDEPTH", "ZRICHTER"])
         #expect(
             try NSPersistentStoreCoordinator.verifyPersistentStore(
                 at: stack.url, model: stack.coordinator.managedObjectModel

@@ -125,7 +125,9 @@ enum CustomStore {
         metadata[NSStoreUUIDKey] = identifier.isEmpty ? UUID().uuidString : identifier
         metadata[NSStoreTypeKey] = type
         let known = try StoreMetadata(dictionary: metadata)
-        if !settings.ignoresVersioning, let mismatch = known.mismatch(with: model, entities: entities) {
+        if !settings.ignoresVersioning, let mismatch = known.mismatch(with: model, entities: entities),
+            !known.identification.isFormer(of: model, entities: entities)
+        {
             throw CoreDataErrors.make(
                 NSPersistentStoreIncompatibleVersionHashError,
                 "The store was made with another version of the model (\(mismatch.description)).",

@@ -2,9 +2,12 @@ import CoreDataModel
 import TestSupport
 
 /// Makes models at random that are hard to lay out: names that clash in a table, many-to-manys that clash in their
-/// columns, pairs of an entity with itself, inheritance, every kind of index. Equal seeds make equal models.
+/// columns, pairs of an entity with itself, inheritance, composites whose elements clash with them, every kind of index.
+/// Equal seeds make equal models.
 struct ModelGenerator {
     private var numbers: SeededNumbers
+    /// Numbers of their own, so that the rest of a model does not depend on its composites.
+    private var compositeNumbers: SeededNumbers
     private var entities: [EntityElement] = []
 
     private static let entityNames = [
@@ -21,7 +24,10 @@ struct ModelGenerator {
         .transformable, .binaryData,
     ]
 
-    init(seed: UInt64) { numbers = SeededNumbers(seed: seed) }
+    init(seed: UInt64) {
+        numbers = SeededNumbers(seed: seed)
+        compositeNumbers = SeededNumbers(seed: seed ^ 0xC0)
+    }
 
     mutating func document() -> ModelDocument {
         entities = []
@@ -30,6 +36,7 @@ struct ModelGenerator {
         for index in entities.indices { addAttributes(to: index, numbers.chance(6) ? 45 : numbers.below(9)) }
         for _ in 0..<numbers.below(entities.count * 4 + 2) { addRelationship() }
         for index in entities.indices { addIndexes(to: index) }
+        for index in entities.indices where compositeNumbers.chance(4) { addComposites(to: index) }
         var document = ModelDocument()
         document.entities = entities.shuffled(using: &numbers)
         document.appliesIndexDecodingQuirk = numbers.chance(3)
@@ -100,6 +107,28 @@ struct ModelGenerator {
             property.isIndexed = !isTransient && numbers.chance(10)
             entities[index].properties.append(property)
         }
+    }
+
+    /// One or two, before and behind the entity's other properties by their names, which no entity shares.
+    private mutating func addComposites(to index: Int) {
+        for stem in ["aa", "zz"].prefix(1 + compositeNumbers.below(2)) {
+            entities[index].properties.append(composite("\(stem)\(index)", nesting: 0))
+        }
+    }
+
+    private mutating func composite(_ name: String, nesting: Int) -> PropertyElement {
+        var attribute = AttributeElement(type: .composite)
+        let names = Self.propertyNames.shuffled(using: &compositeNumbers).prefix(1 + compositeNumbers.below(5))
+        attribute.elements = names.map { name in
+            if nesting < 2, compositeNumbers.chance(6) { return composite(name, nesting: nesting + 1) }
+            var element = PropertyElement(
+                name: name, kind: .attribute(AttributeElement(type: compositeNumbers.pick(Self.types))))
+            element.isOptional = compositeNumbers.chance(2)
+            return element
+        }
+        var property = PropertyElement(name: name, kind: .attribute(attribute))
+        property.isOptional = true
+        return property
     }
 
     // MARK: - Relationships

@@ -2,7 +2,8 @@ import CoreDataModel
 import Foundation
 import TestSupport
 
-/// A model and the schema that Apple's Core Data made of it: a line of `schema-vectors.jsonl` or `schema-vectors-2.jsonl`.
+/// A model and the schema that Apple's Core Data made of it: a line of `schema-vectors.jsonl`, or one of
+/// `schema-vectors-2.jsonl` whose rules are all known.
 struct SchemaVector: Decodable {
     struct Model: Decodable {
         var parent: String?
@@ -21,6 +22,8 @@ struct SchemaVector: Decodable {
         var type: Int32
         var optional: Bool
         var transient: Bool
+        /// Those of a composite attribute.
+        var elements: [Attribute]?
     }
 
     struct Relationship: Decodable {
@@ -78,8 +81,12 @@ struct SchemaVector: Decodable {
     var schema: [[String?]]
     /// The store's owner had removed some statements.
     var partial: Bool?
+    /// The order of columns is not explained, in stores that have features of Apple's own apps besides.
+    var fokOrderUnknown: Bool?
 
-    static func all() throws -> [SchemaVector] { try lines(of: "schema-vectors.jsonl") }
+    static func all() throws -> [SchemaVector] {
+        try ["schema-vectors.jsonl", "schema-vectors-2.jsonl"].flatMap(lines).filter { $0.fokOrderUnknown != true }
+    }
 
     /// Libraries of Photos, with 53 to 74 entities.
     static func photos() throws -> [SchemaVector] {
@@ -129,8 +136,9 @@ struct SchemaVector: Decodable {
 
 extension SchemaVector.Attribute {
     fileprivate func property(isIndexed: Bool) -> PropertyElement {
-        var property = PropertyElement(
-            name: name, kind: .attribute(AttributeElement(type: AttributeType(rawValue: type) ?? .undefined)))
+        var attribute = AttributeElement(type: AttributeType(rawValue: type) ?? .undefined)
+        attribute.elements = (elements ?? []).map { $0.property(isIndexed: false) }
+        var property = PropertyElement(name: name, kind: .attribute(attribute))
         property.isOptional = optional
         property.isTransient = transient
         property.isIndexed = isIndexed
