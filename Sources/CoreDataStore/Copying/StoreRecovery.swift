@@ -82,7 +82,7 @@ package struct StoreRecovery {
         try target.raiseKeyCounters(to: (try? source.highestKeys()) ?? [:])
         return Outcome(
             findings: model.entities.compactMap { recovery.findings[$0.ordinal] },
-            notes: opened.notes + (copy?.notes ?? []))
+            notes: opened.notes + (copy?.notes ?? []) + leftovers(of: source))
     }
 
     private mutating func run() throws {
