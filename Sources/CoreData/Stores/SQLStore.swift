@@ -46,7 +46,9 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let settings = try StoreSettings(options)
         var storeOptions = settings.storeOptions(path: isInMemory || server != nil ? nil : url?.path)
         storeOptions.type = type
-        storeOptions.takesFormerComposites = settings.isReadOnly || !LightweightMigration.isWanted(options)
+        // On a server columns are named after the model, and other programs may still know the former hashes alone.
+        storeOptions.takesFormerComposites =
+            server != nil || settings.isReadOnly || !LightweightMigration.isWanted(options)
         let makeDatabase = try makeDatabase(server, &storeOptions, url, settings)
         // Without its password it leads nowhere.
         let place = storeOptions.database.path != nil || server != nil ? url : nil

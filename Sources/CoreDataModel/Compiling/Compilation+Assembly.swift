@@ -72,9 +72,9 @@ extension Compilation {
     ) -> (computed: Data, stored: Data)? {
         guard counted.contains(where: \.isComposite) else { return nil }
         var hasher = VersionHasher(composites: composites, rule: .former)
-        let composites = slots[index].filter { $0.isHashed && $0.hasElements }
+        let compositeSlots = slots[index].filter { $0.isHashed && $0.hasElements }
         var properties = counted.filter { !$0.isComposite }
-        for slot in composites {
+        for slot in compositeSlots {
             let digest = hasher.property(slot.element, declaredIn: entities[slot.declarer].name)
             properties.append(.init(name: slot.element.name, isComposite: true, isCounted: true, digest: digest))
         }

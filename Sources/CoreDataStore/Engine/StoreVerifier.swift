@@ -171,7 +171,7 @@ package struct StoreVerifier {
                 Finding(
                     severity: .warning,
                     message:
-                        "made by an earlier version of OpenCoreData, which stored composite attributes in other columns",
+                        "made by an earlier version of OpenCoreData, whose version hashes of composite attributes are not Apple's",
                     hint: "migrate it to the same model, so that Apple's Core Data can read it"))
         } else if let mismatch = row.metadata.mismatch(with: model, entities: entities) {
             findings.append(

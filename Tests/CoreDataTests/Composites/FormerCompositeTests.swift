@@ -187,6 +187,33 @@ import Testing
         #expect(try shops(coordinator, "floor == nil") == ["Book & Co Bergen 7 Oslo -"])
     }
 
+    @Test func aFormerXMLStoreGetsApplesHashesWithItsNextSave() throws {
+        let document = Self.document()
+        let stack = try FileStack(.xml, model: NSManagedObjectModel(document: document))
+        try stack.story { context in
+            let shop = NSEntityDescription.insertNewObject(forEntityName: "Shop", into: context)
+            shop.setValue(["city": "Oslo"], forKey: "address")
+            try context.save()
+        }
+        try stack.coordinator.remove(stack.store)
+        let shop = try #require(try ModelCompiler.compile(document).entity(named: "Shop"))
+        let former = try #require(shop.formerVersionHash?.base64EncodedString())
+        let apples = shop.versionHash.base64EncodedString()
+        let text = try String(contentsOf: stack.url, encoding: .utf8)
+        #expect(text.contains(apples))
+        try text.replacingOccurrences(of: apples, with: former).write(to: stack.url, atomically: true, encoding: .utf8)
+        #expect(try verification(stack, document).findings.count == 1)
+        try stack.reopen(Self.migrating)
+        try stack.story { context in
+            let shop = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Shop")).first)
+            #expect(shop.value(forKeyPath: "address.city") as? String == "Oslo")
+            shop.setValue("Voss", forKey: "city")
+            try context.save()
+        }
+        let saved = try String(contentsOf: stack.url, encoding: .utf8)
+        #expect(saved.contains(apples) && !saved.contains(former))
+    }
+
     @Test func aFormerStoreIsRecoveredWhole() throws {
         let stack = try formerStore()
         let new = stack.folder.appendingPathComponent("new.sqlite")
