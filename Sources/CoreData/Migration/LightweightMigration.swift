@@ -235,6 +235,9 @@ extension LightweightMigration {
         var migration = LightweightMigration(
             to: try NSManagedObjectModel(document: document), configuration: nil, type: type)
         migration.entityNames = Set(hashes.keys)
+        // At once: what follows begins with whole tables.
+        var options = options
+        options?[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
         return try migration.run(at: url, options: options)
     }
 
