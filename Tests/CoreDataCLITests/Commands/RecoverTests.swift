@@ -53,6 +53,24 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.path("store.recovering")))
     }
 
+    @Test func whatTheModelDoesNotHaveIsNamed() throws {
+        let scratch = try Scratch()
+        let store = try store(scratch, count: 3)
+        // The model's file is another version now.
+        _ = try scratch.write(
+            #"<model><entity name="Album"/></model>"#, to: "Model.xcdatamodel/contents")
+        let new = scratch.path("new.sqlite")
+        let run = try CommandRun.coredata(
+            "store", "recover", store, new, "--model", scratch.path("Model.xcdatamodel"))
+        #expect(run.status == 1, "\(run.error)")
+        #expect(
+            run.lines == [
+                "Album: 3 objects",
+                "note: the column ZALBUM.ZTITLE belongs to nothing in the model: its 3 values were left out",
+                "\(new) has what could be read",
+            ])
+    }
+
     @Test func whatIsNoStoreIsAnError() throws {
         let scratch = try Scratch()
         let text = try scratch.write(String(repeating: "no store ", count: 100), to: "text")
