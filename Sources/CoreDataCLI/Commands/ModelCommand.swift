@@ -3,8 +3,10 @@ import ArgumentParser
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Compiles, checks, compares and draws models.",
+        abstract: "Makes, compiles, checks, compares and draws models.",
         subcommands: [
+            ModelNewCommand.self,
+            ModelAddVersionCommand.self,
             ModelCompileCommand.self,
             ModelConvertCommand.self,
             ModelDecompileCommand.self,

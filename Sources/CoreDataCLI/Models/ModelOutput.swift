@@ -7,12 +7,14 @@ struct ModelOutput {
     let path: String
     var url: URL { URL(fileURLWithPath: path) }
 
-    /// - Parameter isReplacing: whether something that is there may be replaced.
-    init(_ path: String, isReplacing: Bool) throws {
+    /// - Parameters:
+    ///   - isReplacing: whether something that is there may be replaced.
+    ///   - hint: what to say where it may not.
+    init(_ path: String, isReplacing: Bool, hint: String = "--force replaces it") throws {
         self.path = path
         if isReplacing { try ExportTarget.checkIsNoStore(path) }
         if !isReplacing, FileManager.default.fileExists(atPath: path) {
-            throw ToolFailure("There is something at \(path) already; --force replaces it.")
+            throw ToolFailure("There is something at \(path) already; \(hint).")
         }
     }
 

@@ -38,7 +38,7 @@ package struct ModelSource: Sendable {
     }
 
     /// The content of `.xccurrentversion`.
-    static func currentVersion(_ name: String) -> String {
+    package static func currentVersion(_ name: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
         <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

@@ -11,7 +11,7 @@ import Testing
         "migrate run", "migrate rollback", "migrate check", "mapping", "mapping show",
         "mapping infer", "mapping compile", "model",
         "model compile", "model convert", "model decompile", "model diff", "model doc", "model fmt", "model generate",
-        "model graph", "model hash", "model lint",
+        "model graph", "model hash", "model lint", "model new", "model add-version",
     ]
 
     @Test func aNewStoreHasNoModelOfItsOwn() throws {
