@@ -4,9 +4,9 @@ import ArgumentParser
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Describes, makes, copies, checks and recovers stores.",
+        abstract: "Describes, makes, copies, compares, checks and recovers stores.",
         subcommands: [
             StoreInfoCommand.self, StoreCreateCommand.self, StoreCopyCommand.self, StoreVerifyCommand.self,
-            StoreRecoverCommand.self,
+            StoreRecoverCommand.self, StoreDiffCommand.self,
         ])
 }

@@ -5,7 +5,8 @@ import Testing
 /// What a user without the documentation reads.
 @Suite struct HelpTests {
     static let commands = [
-        "", "store", "store info", "store create", "store copy", "store verify", "store recover", "query", "import",
+        "", "store", "store info", "store create", "store copy", "store verify", "store recover", "store diff", "query",
+        "import",
         "export", "generate-data", "port",
         "history", "history list", "history watch", "history purge", "history consumers", "migrate", "migrate plan",
         "migrate run", "migrate rollback", "migrate check", "mapping", "mapping show",
