@@ -75,8 +75,13 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print the SQL, how the database runs it and what would make it faster, instead of the result.")
     var explain = false
 
-    @Option(help: "How to print.")
-    var format: Format = .table
+    @Option(name: .customLong("format"), help: "How to print; table unless said.")
+    var chosenFormat: Format?
+
+    @Flag(help: "The same as --format json.")
+    var json = false
+
+    private var format: Format { json ? .json : chosenFormat ?? .table }
 
     private var reference: ObjectReference? { entity.flatMap(ObjectReference.init) }
 
@@ -86,6 +91,10 @@ struct QueryCommand: ParsableCommand {
         for (option, list) in [("--sort", sort), ("--select", select)] where list != nil && Self.names(list).isEmpty {
             throw ValidationError("\(option) takes key paths, such as name,unit.name.")
         }
+        if json, let chosenFormat, chosenFormat != .json {
+            throw ValidationError("Choose one of --json and --format \(chosenFormat.rawValue).")
+        }
+        if json, explain { throw ValidationError("--explain prints text.") }
         if count, explain { throw ValidationError("Choose one of --count and --explain.") }
         if group != nil, format != .table { throw ValidationError("--group goes with --format table.") }
         let ofEntities = [

@@ -66,6 +66,13 @@ import Testing
         try coordinator.remove(attached)
         let consumers = try CommandRun.coredata("history", "consumers", store)
         #expect(consumers.lines.last?.hasPrefix("index") == true)
+        let listed = try CommandRun.coredata("history", "consumers", store, "--json")
+        let consumersAsJSON = try JSONSerialization.jsonObject(with: Data(listed.output.utf8)) as? [[String: Any]]
+        #expect(
+            consumersAsJSON?.first?["name"] as? String == "index"
+                && consumersAsJSON?.first?["transactionNumber"] as? Int == 0)
+        let kept = try CommandRun.coredata("history", "purge", store, "--json")
+        #expect(kept.status == 0 && kept.output.contains(#""deletedTransactions" : 0"#), "\(kept.output)")
         let purge = try CommandRun.coredata("history", "purge", store, "--keep", "1")
         #expect(purge.status == 1)
         #expect(purge.output == "Deleted 1 transaction\ncut off: index, who had read up to 0\n")

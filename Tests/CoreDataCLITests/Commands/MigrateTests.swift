@@ -271,8 +271,11 @@ import Testing
         #expect(run.status == 1)
         #expect(run.lines.first == "Library → Library 3: ok", "\(run.error)")
         #expect(run.lines.last?.contains("Book.name changes its type") == true)
-        let good = try CommandRun.coredata("migrate", "check", model, "--to", "Library")
+        let good = try CommandRun.coredata("migrate", "check", model, "--to", "Library", "--json")
         #expect(good.status == 1)
+        let results = try JSONSerialization.jsonObject(with: Data(good.output.utf8)) as? [[String: Any]]
+        #expect(results?.map { $0["from"] as? String } == ["Library 2", "Library 3"])
+        #expect(results?.first?["isMigrated"] as? Bool == false && results?.first?["problem"] is String)
     }
 
     @Test(.enabled(if: Fixtures.isAvailable, Comment(rawValue: Fixtures.missing)))

@@ -23,6 +23,8 @@ import Testing
         #expect(first.output == "Compiled \(output)/Library.momd, 2 versions\n" && first.status == 0)
         let again = try coredata("compile", model, "--output", output, "--module", "Shop")
         #expect(again.output == "\(output)/Library.momd is up to date, 2 versions\n")
+        let json = try coredata("compile", model, "--output", output, "--module", "Shop", "--json")
+        #expect(json.output.contains(#""isNew" : false"#) && json.output.contains(#""Library 2""#), "\(json.output)")
         let book = try #require(ModelReader.read(contentsOf: URL(fileURLWithPath: output + "/Library.momd")).current)
         #expect(book.entities.map(\.className) == ["Shop.Author", "Shop.Book", "Novel"])
     }

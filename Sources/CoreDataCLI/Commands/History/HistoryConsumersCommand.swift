@@ -25,6 +25,13 @@ struct HistoryConsumersCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Forget this one: nothing is kept for it any more.", valueName: "name"))
     var remove: String?
 
+    @Flag(help: "Print the list as JSON.")
+    var json = false
+
+    func validate() throws {
+        if json, remove != nil { throw ValidationError("--json goes with the list, not with --remove.") }
+    }
+
     func run() throws {
         let opened = try OpenStore(withHistory: store, model: modelOptions)
         if let remove {
@@ -36,6 +43,7 @@ struct HistoryConsumersCommand: ParsableCommand {
             return
         }
         let consumers = try opened.coordinator.historyConsumers()
+        if json { return print(try JSONOutput.text(consumers.map(HistoryConsumerListing.init))) }
         guard !consumers.isEmpty else { return print("no consumers") }
         var table = TextTable([
             .init(title: "consumer"), .init(title: "read up to", isRightAligned: true), .init(title: "on"),
@@ -44,5 +52,19 @@ struct HistoryConsumersCommand: ParsableCommand {
             [$0.name, String($0.transactionNumber), HistoryPrinter.text($0.lastRead)]
         }
         print(table.lines(width: Terminal.width).joined(separator: "\n"))
+    }
+}
+
+/// A consumer for programs.
+struct HistoryConsumerListing: Encodable {
+    var name: String
+    /// The number of the last transaction that it has read.
+    var transactionNumber: Int64
+    var lastRead: String
+
+    init(_ consumer: HistoryConsumer) {
+        name = consumer.name
+        transactionNumber = consumer.transactionNumber
+        lastRead = HistoryPrinter.text(consumer.lastRead)
     }
 }

@@ -30,6 +30,9 @@ struct HistoryPurgeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Keep at most so many transactions, the newest.", valueName: "count"))
     var keep: Int?
 
+    @Flag(help: "Print what was deleted as JSON.")
+    var json = false
+
     func validate() throws {
         if let olderThan, !(olderThan >= 0) { throw ValidationError("--older-than takes a number of days from 0.") }
         if let keep, keep < 0 { throw ValidationError("--keep takes a number from 0.") }
@@ -39,10 +42,23 @@ struct HistoryPurgeCommand: ParsableCommand {
         let opened = try OpenStore(withHistory: store, model: modelOptions)
         let purge = try opened.coordinator.purgeHistory(
             olderThan: olderThan.map { $0 * 86_400 }, keepingAtMost: keep)
-        print("Deleted \(Grouped.text(purge.deletedTransactions, "transaction"))")
-        for consumer in purge.cutOff {
-            print("cut off: \(consumer.name), who had read up to \(consumer.transactionNumber)")
+        if json {
+            print(
+                try JSONOutput.text(
+                    Listing(
+                        deletedTransactions: purge.deletedTransactions,
+                        cutOff: purge.cutOff.map(HistoryConsumerListing.init))))
+        } else {
+            print("Deleted \(Grouped.text(purge.deletedTransactions, "transaction"))")
+            for consumer in purge.cutOff {
+                print("cut off: \(consumer.name), who had read up to \(consumer.transactionNumber)")
+            }
         }
         if !purge.cutOff.isEmpty { throw ExitCode(1) }
+    }
+
+    private struct Listing: Encodable {
+        var deletedTransactions: Int
+        var cutOff: [HistoryConsumerListing]
     }
 }

@@ -20,11 +20,15 @@ struct MappingCompileCommand: ParsableCommand {
     @Option(name: .shortAndLong, help: "The folder to write to; made if it is not there.")
     var output = "."
 
+    @Flag(help: "Print what was written as JSON.")
+    var json = false
+
     func run() throws {
         let document = try MappingListing.read(mapping)
         let name = URL(fileURLWithPath: mapping).deletingPathExtension().lastPathComponent
         let path = ModelOutput.path(name + ".cdm", in: output)
         let isNew = try ModelOutput.writing(path) { try document.write(to: URL(fileURLWithPath: path)) }
+        if json { return print(try WrittenFile(path: path, isNew: isNew).json) }
         let count = Grouped.text(document.entities.count, "entity mapping")
         print(isNew ? "Compiled \(path), \(count)" : "\(path) is up to date, \(count)")
     }

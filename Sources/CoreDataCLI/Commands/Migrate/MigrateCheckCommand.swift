@@ -29,6 +29,9 @@ struct MigrateCheckCommand: ParsableCommand {
     @Option(help: ArgumentHelp("How many objects of each entity.", valueName: "number"))
     var objects = 20
 
+    @Flag(help: "Print the results as JSON.")
+    var json = false
+
     func validate() throws {
         if objects < 0 { throw ValidationError("--objects takes a number from 0 up.") }
     }
@@ -37,14 +40,27 @@ struct MigrateCheckCommand: ParsableCommand {
         let versions = try ModelOptions.versions(model)
         let target = try versions.target(named: to, at: model)
         let name = to ?? versions.currentName
-        var failures = 0
+        var results: [Result] = []
         for version in versions.versions where version.name != name {
-            let result = try check(version, target)
-            print("\(version.name) → \(name): \(result ?? "ok")")
-            if result != nil { failures += 1 }
+            let problem = try check(version, target)
+            // Each takes a while: it is told at once.
+            if !json { print("\(version.name) → \(name): \(problem ?? "ok")") }
+            results.append(Result(from: version.name, to: name, isMigrated: problem == nil, problem: problem))
         }
-        if versions.versions.count < 2 { print("\(model) has one version only: there is nothing to migrate from") }
-        if failures > 0 { throw ExitCode(1) }
+        if json {
+            print(try JSONOutput.text(results))
+        } else if versions.versions.count < 2 {
+            print("\(model) has one version only: there is nothing to migrate from")
+        }
+        if !results.allSatisfy(\.isMigrated) { throw ExitCode(1) }
+    }
+
+    private struct Result: Encodable {
+        var from: String
+        var to: String
+        var isMigrated: Bool
+        /// Why stores of the version cannot be migrated.
+        var problem: String?
     }
 
     /// - Returns: why stores of the version cannot be migrated.

@@ -7,7 +7,7 @@ struct MigrateRollbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
         abstract: "Puts back the copy that migrate run kept.",
-        usage: "coredata migrate rollback <store>",
+        usage: "coredata migrate rollback [<options>] <store>",
         discussion: """
             The store is as it was when migrate run began, its history too. What was saved since is lost, and the history of \
             that. A copy whose UUID is not the store's is left where it is.
@@ -18,6 +18,9 @@ struct MigrateRollbackCommand: ParsableCommand {
 
     @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
+
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
 
     func run() throws {
         try StoreFile.checkReaches(store)
@@ -36,6 +39,10 @@ struct MigrateRollbackCommand: ParsableCommand {
             try MigrationCopy.change(url) { $0[MigrationCopy.targetKey] = nil }
         }
         try? copy.remove()
+        if json {
+            let copied = StoreFile.shown(copy.url)
+            return print(try JSONOutput.text(["store": StoreFile.shown(store), "restoredFrom": copied]))
+        }
         print("\(StoreFile.shown(store)) is as it was before the migration; what was saved since is gone")
     }
 

@@ -41,6 +41,9 @@ struct MigrateRunCommand: ParsableCommand {
             """, valueName: "name"))
     var allowedLosses: [String] = []
 
+    @Flag(help: "Print what was done as JSON.")
+    var json = false
+
     func validate() throws {
         if dryRun, !backup {
             throw ValidationError("--dry-run leaves the store as it is: there is nothing to back up.")
@@ -52,6 +55,7 @@ struct MigrateRunCommand: ParsableCommand {
         let progressive = try input.progressiveMigration()
         let copy = MigrationCopy(store: input.url, url: try MigrationInput.backup(of: input.store))
         guard let losses = try input.losses(migration, progressive, copy) else {
+            if json { return try show(Summary(store: StoreFile.shown(input.store), isMigrated: false)) }
             return print("\(StoreFile.shown(input.store)) is of that model already")
         }
         try losses.check(allowedLosses, ofStore: input.store)
@@ -69,9 +73,29 @@ struct MigrateRunCommand: ParsableCommand {
         if backup { try copy.finish() }
         bar.finish()
         let place = StoreFile.shown(copy.url)
+        if json {
+            return try show(
+                Summary(
+                    store: StoreFile.shown(input.store), isMigrated: true, backup: backup ? place : nil,
+                    dropped: losses.entries))
+        }
         print("Migrated \(StoreFile.shown(input.store))\(backup ? "; as it was it is in \(place)" : "")")
         for entry in losses.entries { print("Dropped \(entry.line)") }
     }
+
+    private struct Summary: Encodable {
+        var store: String
+        var isMigrated: Bool
+        /// Where the store is as it was.
+        var backup: String?
+        var dropped: [MigrationLosses.Entry]?
+        /// With `--dry-run`.
+        var canBeMigrated: Bool?
+        /// What is wrong with the migrated copy, with `--dry-run`.
+        var findings: [String]?
+    }
+
+    private func show(_ summary: Summary) throws { print(try JSONOutput.text(summary)) }
 
     private static func migrate(
         _ url: URL, _ migration: LightweightMigration, _ progressive: ProgressiveMigration?,
@@ -105,8 +129,21 @@ struct MigrateRunCommand: ParsableCommand {
         // Of a store of one file a whole is read before any of it is written.
         if ![NSXMLStoreType, NSBinaryStoreType].contains(migration.type) {
             let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
-            for finding in verification.findings { print(finding) }
+            if json {
+                let findings = verification.findings.map(\.description)
+                try show(
+                    Summary(
+                        store: StoreFile.shown(input.store), isMigrated: false, canBeMigrated: verification.isPassed,
+                        findings: findings))
+            } else {
+                for finding in verification.findings { print(finding) }
+            }
             guard verification.isPassed else { throw ExitCode(1) }
+            if json { return }
+        }
+        if json {
+            return try show(
+                Summary(store: StoreFile.shown(input.store), isMigrated: false, canBeMigrated: true, findings: []))
         }
         print("\(StoreFile.shown(input.store)) can be migrated: a copy was, and is sound")
     }

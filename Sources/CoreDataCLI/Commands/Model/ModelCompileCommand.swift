@@ -33,6 +33,9 @@ struct ModelCompileCommand: ParsableCommand {
     @Option(help: "The module of the model's classes, for those that the model names without one.")
     var module: String?
 
+    @Flag(help: "Print what was written as JSON.")
+    var json = false
+
     func run() throws {
         let isFolder = !["xcdatamodel", "mom"].contains(URL(fileURLWithPath: model).pathExtension)
         let versions = try ModelFile.versions(at: model)
@@ -40,7 +43,12 @@ struct ModelCompileCommand: ParsableCommand {
         for warning in compilation.warnings { Terminal.note(warning.rendered) }
         let path = ModelOutput.path(compilation.fileName, in: output)
         let isNew = try ModelOutput.writing(path) { try compilation.write(to: URL(fileURLWithPath: path)) }
-        print((isNew ? "Compiled \(path), " : "\(path) is up to date, ") + compilation.versions.countText)
+        if json {
+            print(
+                try WrittenFile(path: path, isNew: isNew, versions: compilation.versions.versions.map(\.name)).json)
+        } else {
+            print((isNew ? "Compiled \(path), " : "\(path) is up to date, ") + compilation.versions.countText)
+        }
         guard !compilation.errors.isEmpty else { return }
         Terminal.note(compilation.errors.rendered)
         Terminal.note(

@@ -29,6 +29,9 @@ struct ModelDecompileCommand: ParsableCommand {
     @Flag(help: "Replace an .xcdatamodeld that is there.")
     var force = false
 
+    @Flag(help: "Print what was written as JSON.")
+    var json = false
+
     func validate() throws {
         try ModelFile.validateIsThere(model)
         if ["xcdatamodeld", "xcdatamodel"].contains(URL(fileURLWithPath: model).pathExtension) {
@@ -47,6 +50,10 @@ struct ModelDecompileCommand: ParsableCommand {
             ModelOutput.path(versions.name + ".xcdatamodeld", in: output), isReplacing: force)
         let files = try ModelSource(versions: versions).files
         try target.writing { try files.write(to: $0) }
+        if json {
+            return print(
+                try WrittenFile(path: target.path, isNew: true, versions: versions.versions.map(\.name)).json)
+        }
         print("Wrote \(target.path), \(versions.countText), current: \(versions.currentName)")
     }
 }

@@ -42,6 +42,9 @@ struct ModelDiffCommand: ParsableCommand {
     @Option(help: "text or json.")
     var format = ReportFormat.text
 
+    @Flag(help: "The same as --format json.")
+    var json = false
+
     func validate() throws {
         for path in [old, new].compactMap(\.self) { try ModelFile.validateIsThere(path) }
         if new == nil, from == nil { throw ValidationError("Name a second model, or a version with --from.") }
@@ -50,7 +53,7 @@ struct ModelDiffCommand: ParsableCommand {
     func run() throws {
         let report = try DifferenceReport(
             from: Self.side(old, version: from), to: Self.side(new ?? old, version: to))
-        switch format {
+        switch json ? .json : format {
         case .text: print(report.text)
         case .json: print(try JSONOutput.text(report))
         }

@@ -29,6 +29,9 @@ struct ModelFmtCommand: ParsableCommand {
     @Flag(help: "Change nothing; print which files would change.")
     var check = false
 
+    @Flag(help: "Print the list of files as JSON.")
+    var json = false
+
     func run() throws {
         var pending: [(path: String, text: String)] = []
         for version in try ModelFile.versions(at: model).versions {
@@ -38,12 +41,13 @@ struct ModelFmtCommand: ParsableCommand {
             if present != text { pending.append((path, text)) }
         }
         for (path, text) in pending {
-            print(path)
+            if !json { print(path) }
             if check { continue }
             try ModelOutput.writing(path) {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             }
         }
+        if json { print(try JSONOutput.text(pending.map(\.path))) }
         if check, !pending.isEmpty { throw ExitCode(1) }
     }
 

@@ -47,6 +47,9 @@ struct ModelGenerateCommand: ParsableCommand {
     @Flag(help: "Write two files for each class, one for the generator and one for you.")
     var humanMachine = false
 
+    @Flag(help: "Print the list of files as JSON.")
+    var json = false
+
     func run() throws {
         let url = URL(fileURLWithPath: model)
         let document = try ModelFile.versions(at: model).document(named: modelVersion, at: model)
@@ -61,12 +64,14 @@ struct ModelGenerateCommand: ParsableCommand {
 
     private func write(_ files: [GeneratedFile]) throws {
         var counts: [GeneratedFile.Outcome: Int] = [:]
+        var written: [WrittenFile] = []
         for file in files {
             let path = (output as NSString).appendingPathComponent(file.name)
             let outcome = try ModelOutput.writing(path) { try file.write(into: URL(fileURLWithPath: output)) }
             counts[outcome, default: 0] += 1
+            written.append(WrittenFile(path: path, isNew: outcome == .written))
             switch outcome {
-            case .written: print("wrote \(path)")
+            case .written: if !json { print("wrote \(path)") }
             case .kept where !file.isWrittenOnce:
                 Terminal.note("warning: \(path) was not generated; it is kept, and may say something else")
             case .kept, .unchanged: break
@@ -74,7 +79,11 @@ struct ModelGenerateCommand: ParsableCommand {
         }
         let rest = [(GeneratedFile.Outcome.unchanged, "unchanged"), (.kept, "kept")]
             .compactMap { outcome, word in counts[outcome].map { "\($0) \(word)" } }
-        print((["\(counts[.written] ?? 0) written"] + rest).joined(separator: ", "))
+        if json {
+            print(try JSONOutput.text(written))
+        } else {
+            print((["\(counts[.written] ?? 0) written"] + rest).joined(separator: ", "))
+        }
         if files.isEmpty {
             Terminal.note("hint: no entity asks for a class; set Codegen in the model, or give --all")
         }

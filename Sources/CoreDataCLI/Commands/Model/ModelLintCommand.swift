@@ -33,6 +33,9 @@ struct ModelLintCommand: ParsableCommand {
     @Option(help: "text or json.")
     var format = ReportFormat.text
 
+    @Flag(help: "The same as --format json.")
+    var json = false
+
     @Flag(help: "Exit with 1 for warnings, too.")
     var strict = false
 
@@ -45,7 +48,7 @@ struct ModelLintCommand: ParsableCommand {
                 in: try versions.document(named: input.version, at: input.path),
                 previous: versions.previous(to: input.version), texts: ModelTextChecker())
         let report = LintReport(model: input.path, version: input.version ?? versions.currentName, findings: findings)
-        switch format {
+        switch json ? .json : format {
         case .text: print(report.text)
         case .json: print(try JSONOutput.text(report))
         }
