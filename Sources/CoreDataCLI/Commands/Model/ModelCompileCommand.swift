@@ -8,6 +8,7 @@ struct ModelCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",
         abstract: "Compiles a model to the .momd or .mom that applications load.",
+        usage: "coredata model compile [<options>] <model>",
         discussion: """
             A .xcdatamodeld becomes a .momd with every version, a .xcdatamodel one .mom. Apple's Core Data loads them \
             too. A model that is compiled already, and the same, is left alone.
