@@ -8,7 +8,7 @@ const element = (name, values, ...children) => { const e = Object.assign(documen
 
 const seen = new WeakSet(), key = form => 'draft ' + form.dataset.draft;
 const fields = form => [...new FormData(form)].filter(([name, value]) => name !== 'token' && typeof value === 'string');
-const typed = all => JSON.stringify(all.filter(([name]) => !name.startsWith('was-')));
+const typed = all => JSON.stringify(all.filter(([name]) => !/^(was-|once$)/.test(name)));
 const store = (form, isSent) => { sessionStorage[key(form)] = JSON.stringify({ isSent, fields: fields(form) }); };
 const drop = form => sessionStorage.removeItem(key(form));
 

@@ -9,7 +9,9 @@ package enum ErrorPage {
         case 403: title = "Not allowed"
         case 404: title = "Not found"
         case 405: title = "Not possible"
+        case 408: title = "Too slow"
         case 413: title = "Too large"
+        case 503: title = "One moment"
         case 400..<500: title = "That did not work"
         default: title = "Something went wrong"
         }

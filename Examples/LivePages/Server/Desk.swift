@@ -13,6 +13,8 @@ import Hummingbird
 
     private let flashes = Flashes()
     let answers = RecentAnswers()
+    /// The store that the pages show, once it is open: what a form changed is in it before the form is answered.
+    var store: LiveStore?
     package let site: Site
 
     package init(site: Site) { self.site = site }
@@ -36,13 +38,20 @@ import Hummingbird
         _ handler: @escaping Handler
     ) {
         router.post(path) { request, context in
-            let form = try await Self.form(of: request, limit: takesFile ? Self.longestUpload : Self.longestForm)
-            let visit = try await self.visit(request, context, form)
-            guard !visit.isNew, Secret.areEqual(form["token"] ?? "", visit.token) else {
-                throw HTTPError(
-                    .forbidden, message: "This form is too old, or cookies are switched off. Go back and try again.")
-            }
-            return try await self.answer(visit, request, once: once, handler)
+            var visit = try await self.visit(request, context, Form())
+            visit.form = try await Self.form(of: request, visit, takesFile: takesFile)
+            return try await self.answer(visit, request, once: once, self.settling(handler))
+        }
+    }
+
+    /// The handler, which waits where another process is writing to the store: what it changed is in the store when the form is answered.
+    nonisolated private func settling(_ handler: @escaping Handler) -> Handler {
+        { visit in
+            let store = self.store
+            // Not by an app whose store a backup has taken the place of.
+            let reply = try await BusyStore.retrying({ try await handler(visit) }, while: { self.store === store })
+            try await store?.settle()
+            return reply
         }
     }
 
@@ -58,23 +67,40 @@ import Hummingbird
         return try response(reply, visit, request)
     }
 
-    nonisolated private static func form(of request: Request, limit: Int) async throws -> Form {
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
-            throw HTTPError(
-                .contentTooLarge, message: "That is too large: at most \(limit / 1024) kB can be sent here.")
-        }
-        let body = try await request.body.collect(upTo: limit)
+    /// Reads a form: no more than its beginning before its token is known to be the browser's.
+    nonisolated private static func form(of request: Request, _ visit: Visit, takesFile: Bool) async throws -> Form {
         let type = request.headers[.contentType] ?? ""
-        if type.hasPrefix("multipart/form-data") {
-            let boundary = type.range(of: "boundary=").map {
-                type[$0.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", " "])
-            }
+        let isMultipart = type.hasPrefix("multipart/form-data")
+        let boundary = type.range(of: "boundary=").map {
+            type[$0.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: ["\"", " "])
+        }
+        let isUpload = takesFile && isMultipart
+        let limit = isUpload ? longestUpload : longestForm
+        let length = request.headers[.contentLength].flatMap { Int($0) }
+        var reader = BodyReader(length: length, limit: limit, time: .seconds(isUpload ? 180 : 30)) { beginning in
+            let form =
+                isMultipart
+                ? Form(beginning: Data(beginning.readableBytesView), boundary: boundary ?? "")
+                : Form(query: String(buffer: beginning))
+            return Secret.areEqual(form["token"] ?? "", visit.token)
+        }
+        if let length, length > limit { reader.refusal = .tooLong } else if visit.isNew { reader.refusal = .refused }
+        switch try await reader.read(request.body) {
+        case .whole(let body):
+            guard isMultipart else { return Form(query: String(buffer: body)) }
             guard let form = Form(multipart: Data(body.readableBytesView), boundary: boundary ?? "") else {
                 throw HTTPError(.badRequest, message: "What was sent is no form.")
             }
             return form
+        case .refused:
+            throw HTTPError(
+                .forbidden, message: "This form is too old, or cookies are switched off. Go back and try again.")
+        case .tooLong:
+            throw HTTPError(
+                .contentTooLarge, message: "That is too large: at most \(limit / 1024) kB can be sent here.")
+        case .cutOff: throw HTTPError(.badRequest, message: "The form did not arrive whole. Send it again.")
+        case .late: throw HTTPError(.requestTimeout, message: "The form took too long to arrive. Send it again.")
         }
-        return Form(query: String(buffer: body))
     }
 
     private func visit(_ request: Request, _ context: BasicRequestContext, _ form: Form) throws -> Visit {

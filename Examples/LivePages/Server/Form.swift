@@ -38,24 +38,32 @@ package struct Form: Sendable {
 
     /// Reads `multipart/form-data`; `nil` where it is broken.
     package init?(multipart body: Data, boundary: String) {
-        guard !boundary.isEmpty, boundary.utf8.count <= 70 else { return nil }
+        guard addParts(of: body, boundary) else { return nil }
+    }
+
+    /// Reads what is whole in the beginning of `multipart/form-data`.
+    init(beginning body: Data, boundary: String) { _ = addParts(of: body, boundary) }
+
+    /// Adds one part after the other; false where the end does not come.
+    private mutating func addParts(of body: Data, _ boundary: String) -> Bool {
+        guard !boundary.isEmpty, boundary.utf8.count <= 70 else { return false }
         let delimiter = Data("--\(boundary)".utf8)
-        guard var start = body.range(of: delimiter)?.upperBound else { return nil }
+        guard var start = body.range(of: delimiter)?.upperBound else { return false }
         for _ in 0..<50 {
             // Behind a delimiter stands a line end, or two hyphens at the very end.
-            guard body.count - start >= 2 else { return nil }
-            if body[start..<start + 2] == Data("--".utf8) { return }
-            guard body[start..<start + 2] == Data("\r\n".utf8) else { return nil }
+            guard body.count - start >= 2 else { return false }
+            if body[start..<start + 2] == Data("--".utf8) { return true }
+            guard body[start..<start + 2] == Data("\r\n".utf8) else { return false }
             start += 2
             guard let end = body.range(of: Data("\r\n".utf8) + delimiter, in: start..<body.endIndex),
                 let head = body.range(of: Data("\r\n\r\n".utf8), in: start..<end.lowerBound),
                 head.lowerBound - start < 4096
-            else { return nil }
+            else { return false }
             let header = String(decoding: body[start..<head.lowerBound], as: UTF8.self)
             add(header, body[head.upperBound..<end.lowerBound])
             start = end.upperBound
         }
-        return nil
+        return false
     }
 
     private mutating func add(_ header: String, _ content: Data) {

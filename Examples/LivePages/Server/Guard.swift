@@ -6,17 +6,14 @@ import Hummingbird
 package struct Guard: RouterMiddleware {
     package typealias Context = BasicRequestContext
 
-    /// Names under which the server may be asked for; empty for any.
-    package let hosts: Set<String>
+    /// Names under which the server may be asked for.
+    package let hosts: HostNames
     package let site: Site
 
-    package init(hosts: Set<String>, site: Site) {
+    package init(hosts: HostNames, site: Site) {
         self.hosts = hosts
         self.site = site
     }
-
-    /// How much of an upload that is too large is read before it is refused.
-    private static let mostRead = 128 * 1024 * 1024
 
     package static let policy =
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -25,10 +22,9 @@ package struct Guard: RouterMiddleware {
     package func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        var request = request
         let refusal = refusal(request)
-        if request.method != .get, request.method != .head {
-            request.body = try await Self.body(of: request, keeping: refusal == nil ? Desk.longestUpload + 1 : 0)
+        if refusal != nil, request.method != .get, request.method != .head, !Self.isEndless(request) {
+            try await BodyReader.discard(request.body)
         }
         var response = try await answer(request, context, refusal, next)
         response.headers[.contentSecurityPolicy] = Self.policy
@@ -40,22 +36,9 @@ package struct Guard: RouterMiddleware {
         return response
     }
 
-    /// What was sent, read before it is answered: a browser that is refused while it sends does not read why.
-    ///
-    /// - Parameter limit: how much of it memory keeps; one byte beyond what may be sent is enough to tell that it is too large.
-    private static func body(of request: Request, keeping limit: Int) async throws -> RequestBody {
-        var all = ByteBuffer()
-        var count = 0
-        // Nobody waits for what is that long.
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > mostRead {
-            return RequestBody(buffer: all)
-        }
-        for try await piece in request.body {
-            count += piece.readableBytes
-            all.writeBytes(piece.readableBytesView.prefix(limit - all.readableBytes))
-            if count > Self.mostRead { break }
-        }
-        return RequestBody(buffer: all)
+    /// Whether the request says that it has more than anybody waits for.
+    private static func isEndless(_ request: Request) -> Bool {
+        request.headers[.contentLength].flatMap { Int($0) }.map { $0 > BodyReader.mostDiscarded } ?? false
     }
 
     private func answer(
@@ -70,6 +53,12 @@ package struct Guard: RouterMiddleware {
                 site, error.status.code, error.status == .contentTooLarge ? "That is too large." : "")
         } catch is CancellationError {
             throw CancellationError()
+        } catch let error where BusyStore.isBusy(error) {
+            var response = ErrorPage.response(
+                site, 503,
+                "Another program is writing to the store just now. Nothing was changed: go back, and try again.")
+            response.headers[.retryAfter] = "5"
+            return response
         } catch {
             // The reason may tell where files lie on this machine: it is for the log alone.
             let mark = String(UInt32.random(in: 1 << 28 ... .max), radix: 16)
@@ -80,28 +69,41 @@ package struct Guard: RouterMiddleware {
 
     private func refusal(_ request: Request) -> (status: Int, text: String)? {
         let host = request.head.authority ?? ""
-        // A page elsewhere whose name has been made to lead here must not read what is here.
-        if !hosts.isEmpty, !hosts.contains(Self.name(of: host)) {
-            return (421, "This server is asked for by another name.")
+        guard hosts.contains(host) else {
+            let name = String(HostNames.name(of: host).prefix(100))
+            return (
+                421,
+                """
+                This server does not answer to the name “\(name)”. Ask for it by the address of its machine, or start it with \
+                --allowed-host \(name).
+                """
+            )
         }
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > Self.mostRead {
-            return (413, "That is too large.")
+        if Self.isEndless(request) { return (413, "That is too large.") }
+        switch request.method {
+        case .get, .head:
+            return isOfOtherSite(request, host) && !Self.isFollowedLink(request)
+                ? (
+                    403,
+                    "Another site asked for this. A link may lead here, but no other page may read or show what is here."
+                ) : nil
+        case .post: return isOfOtherSite(request, host) ? (403, "This form was sent from another site.") : nil
+        default: return (405, "This page can be read and sent.")
         }
-        guard request.method == .post else {
-            return request.method == .get || request.method == .head ? nil : (405, "This page can be read and sent.")
-        }
-        if let site = request.headers[.fetchSite], site != "same-origin", site != "none" {
-            return (403, "This form was sent from another site.")
-        }
-        if let origin = request.headers[.origin], origin != "http://\(host)", origin != "https://\(host)" {
-            return (403, "This form was sent from another site.")
-        }
-        return nil
     }
 
-    private static func name(of host: String) -> String {
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
-        return host.split(separator: ":").first.map { $0.lowercased() } ?? ""
+    /// Whether a page of another site asks.
+    private func isOfOtherSite(_ request: Request, _ host: String) -> Bool {
+        if let site = request.headers[.fetchSite], site != "same-origin", site != "none" { return true }
+        guard let origin = request.headers[.origin] else { return false }
+        return origin != "http://\(host)" && origin != "https://\(host)"
+    }
+
+    /// Whether somebody followed a link, so that the page shows on its own: not within another one, nor as a picture.
+    private static func isFollowedLink(_ request: Request) -> Bool {
+        request.headers[.origin] == nil && request.headers[.fetchMode] == "navigate"
+            // Our service worker asks for the page of a link in the browser's place, and then for no kind of place to show it.
+            && ["document", "empty"].contains(request.headers[.fetchDestination] ?? "document")
     }
 }
 
@@ -110,6 +112,8 @@ extension HTTPField.Name {
     package static let openerPolicy = HTTPField.Name.known("Cross-Origin-Opener-Policy")
     package static let resourcePolicy = HTTPField.Name.known("Cross-Origin-Resource-Policy")
     package static let fetchSite = HTTPField.Name.known("Sec-Fetch-Site")
+    package static let fetchMode = HTTPField.Name.known("Sec-Fetch-Mode")
+    package static let fetchDestination = HTTPField.Name.known("Sec-Fetch-Dest")
     package static let isPatch = HTTPField.Name.known("X-Patch")
     package static let lastEvent = HTTPField.Name.known("Last-Event-ID")
 

@@ -46,8 +46,9 @@ import Logging
         var logger = Logger(label: program)
         logger.logLevel = options.isVerbose ? .debug : options.isCheck ? .critical : .error
         let server = WebServer(
-            site: site, host: options.host, port: options.isCheck ? 0 : options.port, logger: logger,
-            opener: opener(options.store))
+            site: site, host: options.host, port: options.isCheck ? 0 : options.port,
+            allowedHosts: options.allowedHosts,
+            logger: logger, opener: opener(options.store))
         defer { server.end() }
         try await server.open { app in try await fill(app, options) }
         if options.isCheck { return try await check(server) }

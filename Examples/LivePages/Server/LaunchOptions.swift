@@ -4,11 +4,14 @@ import Foundation
 package struct LaunchOptions: Sendable {
     static func usage(_ program: String) -> String {
         """
-        usage: \(program) [--store FILE] [--host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]
+        usage: \(program) [--store FILE] [--host NAME] [--allowed-host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]
 
           --store FILE     the store; default: \(program).sqlite in the user's folder for application data. A postgresql:// URL is
                            a store on a server, in a program that was built with the trait PostgreSQL
           --host NAME      the address to listen on; default: 127.0.0.1. 0.0.0.0 lets phones on the network in
+          --allowed-host NAME
+                           a name under which browsers may ask for the server, beside localhost and the addresses of the machine: that of
+                           the machine in the network, or of a proxy. May be given again for other names
           --port NUMBER    the port; default: 8080, or what the variable PORT says; 0 for any
           --default-data   fill a new store with what most begin with
           --copy-from FILE take over what another store has
@@ -28,6 +31,8 @@ package struct LaunchOptions: Sendable {
 
     package var store: URL
     package var host = "127.0.0.1"
+    /// Names under which browsers may ask for the server.
+    package var allowedHosts: [String] = []
     package var port = 8080
     package var defaultData = false
     /// A store whose objects are to be copied.
@@ -53,6 +58,7 @@ package struct LaunchOptions: Sendable {
             switch argument {
             case "--store": store = try value()
             case "--host": host = try value()
+            case "--allowed-host": allowedHosts.append(try Self.hostName(try value()))
             case "--port": port = try Self.port(try value())
             case "--default-data": defaultData = true
             case "--copy-from": copied = URL(fileURLWithPath: try value())
@@ -72,6 +78,14 @@ package struct LaunchOptions: Sendable {
         } else {
             self.store = Self.folder(program, environment).appendingPathComponent("\(program).sqlite")
         }
+    }
+
+    private static func hostName(_ text: String) throws -> String {
+        guard !text.isEmpty, !text.contains(where: { $0.isWhitespace || $0 == "/" || $0 == "*" }) else {
+            throw Problem(
+                description: "--allowed-host: '\(text)' is no name of a host; type one such as groceries.local")
+        }
+        return text
     }
 
     private static func port(_ text: String) throws -> Int {

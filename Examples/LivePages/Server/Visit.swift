@@ -9,7 +9,7 @@ package struct Visit: Sendable {
     /// The name in the path, of an editor for example.
     package let id: String
     /// What was sent; of a GET nothing.
-    package let form: Form
+    package internal(set) var form: Form
     /// The secret that this browser's forms carry.
     package let token: String
     /// Whether the browser does not have it yet.

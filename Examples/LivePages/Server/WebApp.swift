@@ -3,6 +3,7 @@ import Hummingbird
 /// An app behind its pages, on an open store.
 @MainActor package protocol WebApp: AnyObject, Sendable {
     var feed: LiveFeed { get }
+    var live: LiveStore { get }
 
     /// Puts a backup in the place of the store; whoever serves the app sets and does it.
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)? { get set }

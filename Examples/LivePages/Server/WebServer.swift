@@ -10,23 +10,26 @@ import ServiceLifecycle
     private let opener: Opener<App>
     private let host: String
     private let port: Int
+    private let hosts: HostNames
     private let logger: Logger
     private let switchboard: Switchboard
     private let desk: Desk
     /// Whether the server is about to end: what opens then is closed at once.
     private var isEnding = false
+    /// Whether it ends since it was asked to.
+    private var endsAsAsked = false
 
-    package init(site: Site, host: String, port: Int, logger: Logger, opener: Opener<App>) {
+    /// - Parameter allowedHosts: names under which browsers may ask for the server, see ``HostNames``.
+    package init(
+        site: Site, host: String, port: Int, allowedHosts: [String] = [], logger: Logger, opener: Opener<App>
+    ) {
         self.opener = opener
         self.host = host
         self.port = port
+        hosts = HostNames(host: host, allowed: allowedHosts)
         self.logger = logger
         switchboard = Switchboard(site: site)
         desk = Desk(site: site)
-    }
-
-    private var hosts: Set<String> {
-        ["127.0.0.1", "localhost", "::1"].contains(host) ? ["127.0.0.1", "localhost", "[::1]"] : []
     }
 
     // MARK: The store
@@ -50,7 +53,7 @@ import ServiceLifecycle
         _ progress: @escaping @Sendable (Double) -> Void, _ fill: @MainActor (App) async throws -> Void
     ) async throws -> App {
         let app = try await opener.open(desk, progress)
-        do { try await fill(app) } catch {
+        do { try await BusyStore.retrying { try await fill(app) } } catch {
             app.close()
             throw error
         }
@@ -61,6 +64,7 @@ import ServiceLifecycle
         if isEnding { return app.close() }
         app.onRestore = { [weak self] backup in try await self?.restore(backup) }
         self.app = app
+        desk.store = app.live
         switchboard.connect(router { app.addPages(to: $0) })
     }
 
@@ -95,13 +99,16 @@ import ServiceLifecycle
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
         // The last is asked to end first: streams before the server, which waits for its answers to end.
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [application, Heart(server: self)],
-                gracefulShutdownSignals: stopsAtSignals ? [.sigint, .sigterm] : [],
-                logger: logger))
+        var configuration = ServiceGroupConfiguration(
+            services: [application, Heart(server: self)],
+            gracefulShutdownSignals: stopsAtSignals ? [.sigint, .sigterm] : [], logger: logger)
+        // Whoever has sent half a form by then does not send the rest.
+        configuration.maximumGracefulShutdownDuration = .seconds(3)
         defer { end() }
-        try await group.run()
+        do { try await ServiceGroup(configuration: configuration).run() } catch {
+            // What is cut off at the end is no failure of the server.
+            guard endsAsAsked else { throw error }
+        }
     }
 
     /// Closes what is open.
@@ -113,8 +120,9 @@ import ServiceLifecycle
 
     fileprivate func beat() { app?.feed.beat() }
 
-    fileprivate func endStreams() {
+    fileprivate func endStreams(isAsked: Bool) {
         isEnding = true
+        endsAsAsked = isAsked
         app?.feed.close()
     }
 }
@@ -130,6 +138,6 @@ private struct Heart<App: WebApp>: Service {
                 await server.beat()
             }
         }
-        await server.endStreams()
+        await server.endStreams(isAsked: Task.isShuttingDownGracefully)
     }
 }

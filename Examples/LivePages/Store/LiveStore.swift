@@ -14,6 +14,8 @@ import Foundation
     package internal(set) var lastStep = 0
     /// The steps of each browser, the one that was used last at the end.
     var histories: [StepHistory] = []
+    /// How often changes that the store did not have yet were rolled back.
+    var lossCount = 0
 
     package var view: NSManagedObjectContext { stack.viewContext }
     package var store: NSPersistentStore? { stack.store }
@@ -28,6 +30,8 @@ import Foundation
         options.author = author
         options.undo = false
         options.versions = versions
+        // What a statement waits for, pages wait for, too; see ``settle()``. Servers know no pragmas.
+        if url.isFileURL { options.pragmas["busy_timeout"] = BusyStore.statementTimeout }
         stack = try await CoreDataStack.setUp(
             model: model, storeURL: url, options: options, migrationProgress: progress)
         view.undoManager = StepUndoManager()

@@ -47,7 +47,7 @@ import Foundation
             // Pictures that cannot be read stay without; they are tried again with the next one that comes.
             while self?.isWanted == true, !Task.isCancelled {
                 self?.isWanted = false
-                _ = try? await thumbnailer.run()
+                try? await BusyStore.retrying { _ = try await thumbnailer.run() }
             }
             self?.task = nil
         }

@@ -13,7 +13,8 @@ package enum UndoOutcome: Equatable {
 }
 
 extension LiveStore {
-    /// Does something as one step and saves it. In the answer to a form, the browser that sent it can undo the step.
+    /// Does something as one step and saves it; where another process is writing to the store, ``settle()`` does. In the answer to a form,
+    /// the browser that sent it can undo the step.
     ///
     /// - Returns: the number of the step, with what the body returned; `nil` where nothing changed, and outside of a form.
     @discardableResult
@@ -24,6 +25,8 @@ extension LiveStore {
         do {
             result = try browser == nil ? body() : recording(manager, body)
             view.processPendingChanges()
+            // A step names its objects by their IDs.
+            if browser != nil { try view.obtainPermanentIDs() }
         } catch {
             view.rollback()
             throw error
@@ -47,21 +50,6 @@ extension LiveStore {
         let result = try body()
         view.processPendingChanges()
         return result
-    }
-
-    /// Saves the view context and its parent; changes that cannot be saved are rolled back.
-    private func save() throws {
-        do { try stack.saveAndWait() } catch {
-            view.rollback()
-            let parent = stack.parentContext
-            if parent.performAndWait({ parent.hasChanges }) {
-                // The view has handed its changes on: it has to read the store again.
-                parent.performAndWait { parent.rollback() }
-                histories = []
-                view.refreshAllObjects()
-            }
-            throw error
-        }
     }
 
     // MARK: Undo

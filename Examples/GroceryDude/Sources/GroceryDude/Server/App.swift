@@ -13,6 +13,8 @@ import LivePages
 
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)?
 
+    var live: LiveStore { groceries.live }
+
     var counts: OpenCounts { lists.counts }
 
     /// Opens the store and what pages show of it.

@@ -109,8 +109,8 @@ struct OfflineTests {
             try await chrome.waitFor("2 changes wait to be sent.")
             try await waitUntilSent(chrome, shop, "2 changes sent.") { home in
                 let page = try await home.get("/shop")
-                #expect(page.text.contains("name=i value=1 aria-pressed=true"))
-                #expect(page.text.contains("name=i value=2 aria-pressed=false"))
+                #expect(page.text.contains("name=off value=1 aria-pressed=true"))
+                #expect(page.text.contains("name=on value=2 aria-pressed=false"))
             }
         }
     }
@@ -127,7 +127,7 @@ struct OfflineTests {
             }
             let message = "“\(name)” is not ticked: Somebody has deleted this meanwhile."
             try await waitUntilSent(chrome, shop, message) { home in
-                #expect(try await home.get("/shop").text.contains("name=i value=1 aria-pressed=true"))
+                #expect(try await home.get("/shop").text.contains("name=off value=1 aria-pressed=true"))
                 try await chrome.wait("!document.querySelector('#i2')")
             }
         }

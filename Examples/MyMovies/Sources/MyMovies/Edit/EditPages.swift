@@ -59,7 +59,13 @@ extension App {
             return try editor(session, visit, coverProblem: full.message, status: 503)
         }
         if action == "cover" { return .redirect("/edits/\(session.id)") }
-        return try save(session, visit)
+        let reply = try save(session, visit)
+        do { try await movies.live.settle() } catch {
+            // Nothing of it is in the store: the form, sent again, begins a session anew.
+            sessions.forgetResult(of: session.id)
+            throw error
+        }
+        return reply
     }
 
     /// Gives the session the cover that the form brought, if it brought one.

@@ -93,7 +93,8 @@ import LivePages
     /// Saves into the view context, as one step, and that into the store.
     func save(_ movies: Movies) throws -> (number: Int, step: Int?) {
         let step = try movies.perform(number == nil ? "Add \(movie.name)" : "Change \(movie.name)") {
-            if movie.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [movie]) }
+            // Before the view has anything: where another process is writing to the store, this throws, and the session is as it was.
+            try context.obtainPermanentIDs()
             try context.save()
         }.step
         return (movie.number, step)

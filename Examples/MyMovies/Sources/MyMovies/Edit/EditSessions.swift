@@ -71,6 +71,9 @@ import LivePages
     /// The movie that was made or changed by a session that has ended.
     func result(of id: String) -> Int? { saved.last { $0.id == id }?.number }
 
+    /// Forgets that a session was saved, where its changes did not come to the store.
+    func forgetResult(of id: String) { saved.removeAll { $0.id == id } }
+
     func cancel(_ session: EditSession) {
         session.context.rollback()
         sessions.removeAll { $0 === session }

@@ -12,6 +12,8 @@ import LivePages
     private let thumbnails: MissingThumbnails
     let desk: Desk
 
+    var live: LiveStore { movies.live }
+
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)?
 
     init(store url: URL, desk: Desk, progress: ProgressHandler? = nil) async throws {
