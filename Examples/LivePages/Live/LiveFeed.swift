@@ -54,6 +54,9 @@ import Hummingbird
         }
     }
 
+    /// Has every page read itself anew.
+    package func sendStale() { send("stale", [String: String]()) }
+
     private func offer(_ bytes: ByteBuffer, to id: Int, _ subscriber: Subscriber) {
         if case .dropped = subscriber.continuation.yield(bytes) {
             subscriber.continuation.finish()

@@ -82,6 +82,12 @@ import Foundation
         tell()
     }
 
+    /// Fetches the list again, where the context does not tell what changed; pages have to read it anew.
+    package func fetchAgain() throws {
+        told = [:]
+        try controller.performFetch()
+    }
+
     private func addRow(_ object: NSManagedObject) {
         guard let place = controller.indexPath(forObject: object) else { return }
         let before =

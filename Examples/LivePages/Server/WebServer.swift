@@ -53,7 +53,12 @@ import ServiceLifecycle
         _ progress: @escaping @Sendable (Double) -> Void, _ fill: @MainActor (App) async throws -> Void
     ) async throws -> App {
         let app = try await opener.open(desk, progress)
-        do { try await BusyStore.retrying { try await fill(app) } } catch {
+        do {
+            try await BusyStore.retrying {
+                try await fill(app)
+                try await app.live.settle()
+            }
+        } catch {
             app.close()
             throw error
         }

@@ -23,6 +23,8 @@ extension LiveStore {
         // Their steps cannot be told from those that the store has.
         histories = []
         view.refreshAllObjects()
+        view.processPendingChanges()
+        onRollback?()
     }
 
     /// Returns when the store has all changes. Another process may be writing to it for a while; pages are read meanwhile.
@@ -30,7 +32,7 @@ extension LiveStore {
     /// - Throws: what the save throws, and ``BusyStore/Failure`` where the other process does not end; then the changes that the store
     ///   does not have are rolled back, and browsers lose their steps.
     package func settle() async throws {
-        let end = ContinuousClock.now + BusyStore.patience
+        let end = ContinuousClock.now + patience
         let before = lossCount
         do {
             while try !hasSettled() {

@@ -16,6 +16,10 @@ import Foundation
     var histories: [StepHistory] = []
     /// How often changes that the store did not have yet were rolled back.
     var lossCount = 0
+    /// Called when changes that the store did not have yet were rolled back: what lists show is fetched again.
+    package var onRollback: (@MainActor () -> Void)?
+    /// How long ``settle()`` waits for another process that is writing to the store.
+    package var patience = BusyStore.patience
 
     package var view: NSManagedObjectContext { stack.viewContext }
     package var store: NSPersistentStore? { stack.store }

@@ -13,8 +13,8 @@ package enum UndoOutcome: Equatable {
 }
 
 extension LiveStore {
-    /// Does something as one step and saves it; where another process is writing to the store, ``settle()`` does. In the answer to a form,
-    /// the browser that sent it can undo the step.
+    /// Does something as one step and saves it; where another process is writing to the store, ``settle()`` does. In the answer to a
+    /// form, the browser that sent it can undo the step.
     ///
     /// - Returns: the number of the step, with what the body returned; `nil` where nothing changed, and outside of a form.
     @discardableResult

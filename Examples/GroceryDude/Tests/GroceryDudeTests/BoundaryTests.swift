@@ -164,24 +164,64 @@ import Testing
             #expect(try await server.browser.get("/shop").words.contains("Nothing to buy"))
         }
     }
+
+    @Test func whatAnotherProcessKeepsFromBeingWrittenIsRolledBackAndSaid() async throws {
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let milk = try await server.app.groceries.number(of: "Milk")
+            let flour = try await server.app.groceries.number(of: "Flour")
+            await MainActor.run { server.app.live.patience = .milliseconds(500) }
+            let lock = try WriteLock(server.store)
+            let forms: [(String, [String: String])] = [
+                ("/items/\(milk)/delete", [:]), ("/prepare", ["on": "\(flour)"]),
+            ]
+            for (path, form) in forms {
+                let answer = try await browser.post(path, form)
+                #expect(answer.status == 503)
+                #expect(answer.words.contains("Nothing was changed"), "\(answer.words)")
+                // What was deleted is in the list again, and what was put on the list is not on it.
+                let page = try await browser.get("/prepare")
+                #expect(page.words.contains("Fridge 2 Butter Dairy Milk Dairy Pantry 1 Flour"), "\(page.words)")
+                #expect(page.text.contains("aria-pressed=false>Flour<"))
+                #expect(page.text.contains("<title>(1) "))
+            }
+            lock.release()
+            #expect(try await browser.submit("/undo").words.contains("There is nothing to undo."))
+            #expect(try await browser.submit("/items/\(milk)/delete").words.contains("Milk is deleted. Undo"))
+            #expect(try await browser.submit("/undo").words.contains("Undone: Delete Milk."))
+        }
+    }
 }
 
-/// The lock that a writer has on a store's log, as another program takes it.
+/// The lock that a writer has on a store's log, as another program takes it: also this process' own connections wait for it.
 private final class WriteLock {
     private let descriptor: Int32
 
     init(_ store: URL) throws {
         descriptor = open(store.path + "-shm", O_RDWR)
         // The first of SQLite's locks, behind the two copies of the index' header and what checkpoints know.
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = 120
-        lock.l_len = 1
-        guard descriptor >= 0, fcntl(descriptor, F_SETLK, &lock) == 0 else {
+        var lock = Self.lock(F_WRLCK)
+        guard descriptor >= 0, fcntl(descriptor, Self.setLock, &lock) == 0 else {
             throw Polling.Timeout(description: "the log of the store cannot be locked: \(errno)")
         }
     }
 
-    func release() { close(descriptor) }
+    deinit { close(descriptor) }
+
+    func release() {
+        var lock = Self.lock(F_UNLCK)
+        _ = fcntl(descriptor, Self.setLock, &lock)
+    }
+
+    /// F_OFD_SETLK: the lock belongs to the open file, not to the process.
+    private static let setLock: Int32 = 37
+
+    private static func lock(_ type: Int32) -> flock {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = 120
+        lock.l_len = 1
+        return lock
+    }
 }

@@ -36,6 +36,13 @@ import LivePages
         }
     }
 
+    /// Shows what the store has, after changes were rolled back.
+    func fetchAgain() {
+        for list in [prepare, shop] + places.values { try? list.fetchAgain() }
+        counts = groceries.openCounts
+        feed.sendStale()
+    }
+
     func close() {
         if let observer { NotificationCenter.default.removeObserver(observer) }
         observer = nil

@@ -70,7 +70,7 @@ extension App {
                 <div class=field><label for=name>Name</label><input id=name name=name value="\(typed ?? name)" maxlength=100 \
                 required autocomplete=off\(invalid, if: problem != nil)>\
                 \(problem.map { "<p class=problem id=problem>\($0)</p>" as HTML })</div>
-                <p class=row><button class=main>Rename</button> <a class=button href="/\(kind.rawValue)">Cancel</a></p></form></div>
+                <p class=row><button class=main>Rename</button> <a class="button cancel" href="/\(kind.rawValue)">Cancel</a></p></form></div>
                 <section class=used><h2>Used by <span>\(Count.items(items.count))</span></h2>\
                 <ul>\(shown.map(Self.link))</ul>\(rest)</section>
                 <form class=end method=post action="\(path)/delete">\(Page.token(visit.token))\

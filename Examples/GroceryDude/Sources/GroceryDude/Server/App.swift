@@ -26,6 +26,7 @@ import LivePages
         feed = LiveFeed()
         lists = try LiveLists(groceries, feed)
         thumbnails = try MissingThumbnails(groceries.live, of: "Item", picture: "photo")
+        live.onRollback = { [weak lists = self.lists] in lists?.fetchAgain() }
     }
 
     /// How a server opens the app.

@@ -35,6 +35,13 @@ import LivePages
         }
     }
 
+    /// Shows what the store has, after changes were rolled back.
+    func fetchAgain() {
+        for list in [movies, shared, friends] { try? list.fetchAgain() }
+        count = shared.count
+        feed.sendStale()
+    }
+
     func close() {
         if let observer { NotificationCenter.default.removeObserver(observer) }
         observer = nil

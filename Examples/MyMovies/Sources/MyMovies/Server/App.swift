@@ -22,6 +22,7 @@ import LivePages
         lists = try LiveLists(movies, feed)
         sessions = EditSessions(movies)
         thumbnails = try MissingThumbnails(movies.live, of: "Movie", picture: "cover")
+        live.onRollback = { [weak lists = self.lists] in lists?.fetchAgain() }
     }
 
     /// How a server opens the app: there is one version of its model.
