@@ -6,8 +6,14 @@ extension LiveStore {
     /// store, the parent keeps the changes for ``settle()``.
     func save() throws {
         do { try stack.saveAndWait() } catch {
-            if BusyStore.isBusy(error), !view.hasChanges { return }
-            rollBack()
+            if view.hasChanges {
+                // The view has handed nothing on: changes of other forms, which may wait in the parent, stay.
+                view.rollback()
+            } else if BusyStore.isBusy(error) {
+                return
+            } else {
+                rollBack()
+            }
             throw error
         }
     }
