@@ -43,8 +43,9 @@ enum Transformation {
             case let transformer?: transformer.transformedValue(box.object)
             }
         guard let data = data as? Data else {
+            // A `Date` is a `NSDate` to whoever lists the classes that a transformer takes.
             throw CoreDataErrors.notTransformable(
-                slot, of: entity, by: transformer, type: String(describing: type(of: box.object)))
+                slot, of: entity, by: transformer, type: String(describing: type(of: box.object as AnyObject)))
         }
         return data
     }

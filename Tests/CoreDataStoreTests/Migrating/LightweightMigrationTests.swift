@@ -300,6 +300,9 @@ import Testing
             try engine.database.write {
                 try $0.execute("INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP) VALUES (1, 16002, 1)")
                 try $0.execute(
+                    "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (16001, 'CHANGE', 0, 4), (16002, 'TRANSACTION', 0, 1), (16003, 'TRANSACTIONSTRING', 0, 0)"
+                )
+                try $0.execute(
                     "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) VALUES (1, 16001, 0, 1, 7, 1, NULL), (2, 16001, 1, 1, 7, 1, X'40'), (3, 16001, 1, 1, 7, 1, X'80'), (4, 16001, 0, 2, 1, 1, NULL)"
                 )
             }

@@ -237,7 +237,7 @@ private final class ScriptedPolicy: NSMergePolicy, @unchecked Sendable {
         fresh.persistentStoreCoordinator = stack.coordinator
         let texts = try fresh.fetch(NSFetchRequest<Jotting>(entityName: "Jotting")).map { $0.text ?? "nil" }.sorted()
         let isTakenBack =
-            action == .undo || [.reset, .rollback].contains(action) && !isAfter && place != .transformer
+            action == .undo || [.reset, .rollback].contains(action) && !isAfter
         if isTakenBack { return }
         let isDeleted = place == .prepareForDeletion
         if !isDeleted { #expect(texts.contains("changed!"), "\(what): \(texts)") }

@@ -213,7 +213,7 @@ import Testing
             let author = try #require(try context.fetch(request("Author")).first)
             context.delete(author)
             context.processPendingChanges()
-            let books = try context.fetch(request("Book"))
+            let books = try context.fetch(request("Book")).sorted { title($0) ?? "" < title($1) ?? "" }
             #expect(books.map { $0.value(forKey: "author") == nil } == [true, false, true])
             context.undo()
             #expect(books.map { $0.value(forKey: "author") == nil } == [false, false, false])
