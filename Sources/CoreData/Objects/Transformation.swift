@@ -43,11 +43,15 @@ enum Transformation {
             case let transformer?: transformer.transformedValue(box.object)
             }
         guard let data = data as? Data else {
-            // A `Date` is a `NSDate` to whoever lists the classes that a transformer takes.
-            throw CoreDataErrors.notTransformable(
-                slot, of: entity, by: transformer, type: String(describing: type(of: box.object as AnyObject)))
+            throw CoreDataErrors.notTransformable(slot, of: entity, by: transformer, type: className(of: box.object))
         }
         return data
+    }
+
+    /// The name by which a transformer lists the class: `NSDate` for a `Date`. Values that Foundation has no class for keep their type's name.
+    private static func className(of object: Any) -> String {
+        let name = String(describing: type(of: object as AnyObject))
+        return name == "__SwiftValue" ? String(describing: type(of: object)) : name
     }
 
     static func box(_ object: Any) -> OpaqueValue {
