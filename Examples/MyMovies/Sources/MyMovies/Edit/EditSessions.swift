@@ -7,7 +7,7 @@ import LivePages
 /// Their number and size are bounded for each browser, whose own idle sessions end first. Sessions of others end only after a time.
 @MainActor final class EditSessions {
     /// The number of sessions that a browser may have.
-    static let mostOfBrowser = 20
+    nonisolated static let mostOfBrowser = 20
     /// The number of sessions of all browsers.
     static let most = 500
 
