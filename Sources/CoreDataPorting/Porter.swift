@@ -31,25 +31,58 @@ package enum Porter {
     package static func port(
         _ sources: [PortSource], beside others: [PortSource] = [], having modules: Set<String> = []
     ) -> [PortedSource] {
-        let parsed = sources.map { (source: $0, tree: Parser.parse(source: $0.text)) }
-        let index = SourceIndex(
-            parsed.map { (path: $0.source.path, tree: $0.tree) },
-            beside: others.map { (path: $0.path, tree: Parser.parse(source: $0.text)) }, having: modules)
-        return parsed.map { source, tree in
-            let text = SourceText(path: source.path, text: source.text)
-            let visitor = PortVisitor(text: text, index: index)
-            if tree.hasError {
+        var parsed = sources.map { ParsedSource($0) }
+        let others = others.map { (path: $0.path, tree: Parser.parse(source: $0.text)) }
+        func makeIndex() -> SourceIndex {
+            SourceIndex(parsed.map { (path: $0.source.path, tree: $0.tree) }, beside: others, having: modules)
+        }
+        var index = makeIndex()
+        for place in parsed.indices { parsed[place].findInterfaceParts(index) }
+        // What is left out counts nowhere.
+        if parsed.contains(where: { !$0.leftOut.isEmpty }) { index = makeIndex() }
+        return parsed.map { parsed in
+            let visitor = PortVisitor(text: parsed.text, index: index)
+            if parsed.tree.hasError {
                 // The compiler says where; nothing is rewritten on a guess.
                 visitor.remark(
                     "cannot be read as Swift", .error, at: 0, hint: "the file is left as it is; compile it to see where"
                 )
             } else {
-                visitor.walk(tree)
+                visitor.walk(parsed.tree)
                 visitor.declareMembers()
                 visitor.completeImports()
                 visitor.reportUses()
+                for part in parsed.leftOut { visitor.leaveOut(part) }
             }
             return visitor.result
         }
+    }
+}
+
+/// A source as it is ported: without the declarations that are left out of it.
+private struct ParsedSource {
+    let source: PortSource
+    let text: SourceText
+    private(set) var tree: SourceFileSyntax
+    private(set) var leftOut: [InterfaceParts.Part] = []
+
+    init(_ source: PortSource) {
+        self.source = source
+        text = SourceText(path: source.path, text: source.text)
+        tree = Parser.parse(source: source.text)
+    }
+
+    /// Finds what needs a framework for user interfaces, and takes it out of the tree; what is left is where it was.
+    mutating func findInterfaceParts(_ index: SourceIndex) {
+        // Most sources name none of them.
+        guard !tree.hasError, AppleModules.userInterface.contains(where: source.text.contains) else { return }
+        let visitor = PortVisitor(text: text, index: index)
+        visitor.walk(tree)
+        let uses = visitor.interfaceUses
+        guard !uses.isEmpty, let parts = InterfaceParts(of: tree, uses)?.parts else { return }
+        let rest = Parser.parse(source: text.blanked(parts.map(\.range)))
+        guard !rest.hasError else { return }
+        tree = rest
+        leftOut = parts
     }
 }

@@ -14,6 +14,14 @@ import Testing
         ("let t = NSHashTable<NSObject>.weakObjects()", "'NSHashTable' does not exist here"),
         ("let a = x.publisher(for: \\.name)", "'publisher(for:)' does not exist here"),
         ("for await n in center.notifications(named: .x) {}", "'notifications(named:)' does not exist here"),
+        (
+            "let u = FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: \"group.a\")",
+            "'containerURL(forSecurityApplicationGroupIdentifier:)' does not exist here"
+        ),
+        (
+            "let u = files.url(forUbiquityContainerIdentifier: nil)",
+            "'url(forUbiquityContainerIdentifier:)' does not exist here"
+        ),
         ("o.perform(NSSelectorFromString(\"x\"))", "'perform(_:)' does not exist here"),
         ("o.perform(Selector((\"x\")), with: 1)", "'perform(_:with:)' does not exist here"),
         ("if o.responds(to: Selector((\"x\"))) {}", "'responds(to:)' does not exist here"),

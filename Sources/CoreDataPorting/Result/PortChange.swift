@@ -18,6 +18,7 @@ package struct PortChange: Hashable, Sendable {
         case conditionalImport = "imports made conditional"
         case addedImport = "imports added"
         case moduleImport = "imports of a submodule widened"
+        case leftOut = "declarations left out"
     }
 
     package var kind: Kind
@@ -34,7 +35,9 @@ package struct PortChange: Hashable, Sendable {
         switch (before.isEmpty, after.isEmpty) {
         case (false, true): return "removed \(before)"
         case (true, false): return "added \(after)"
-        default: return kind == .movedOverride ? "moved \(before) into the class" : "\(before) -> \(after)"
+        default:
+            if kind == .leftOut { return "left out \(before)" }
+            return kind == .movedOverride ? "moved \(before) into the class" : "\(before) -> \(after)"
         }
     }
 

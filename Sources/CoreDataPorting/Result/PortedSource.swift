@@ -10,6 +10,15 @@ package struct PortedSource: Sendable {
     package private(set) var remarks: [Diagnostic]
     /// The frameworks for user interfaces that the source cannot do without: it is left out as a whole.
     package private(set) var neededFrameworks: [String]
+    /// Modules that are neither the system's nor the toolchain's: packages or targets that the sources need here, too.
+    package private(set) var otherModules: [OtherModule]
+
+    /// A module that a source imports from a package or target of somebody's.
+    package struct OtherModule: Hashable, Sendable {
+        package var name: String
+        /// Where it is imported.
+        package var location: SourceLocation
+    }
 
     private let source: SourceText
     private let edits: [SourceEdit]
@@ -19,7 +28,7 @@ package struct PortedSource: Sendable {
 
     init(
         source: SourceText, edits: [SourceEdit], moves: [SourceMove], changes: [PortChange], remarks: [Diagnostic],
-        neededFrameworks: [String], generated: [String]
+        neededFrameworks: [String], otherModules: [OtherModule], generated: [String]
     ) {
         self.source = source
         // At one place, what is inserted goes before what is replaced.
@@ -32,6 +41,7 @@ package struct PortedSource: Sendable {
             ($0.location?.line ?? 0, $0.location?.column ?? 0) < ($1.location?.line ?? 0, $1.location?.column ?? 0)
         }
         self.neededFrameworks = neededFrameworks
+        self.otherModules = otherModules
         self.generated = generated
     }
 

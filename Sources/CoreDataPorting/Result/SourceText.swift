@@ -49,6 +49,13 @@ struct SourceText: Sendable {
             as: UTF8.self)
     }
 
+    /// The whole text with spaces instead of these pieces.
+    func blanked(_ ranges: [Range<Int>]) -> String {
+        var bytes = bytes
+        for range in ranges { bytes.replaceSubrange(range, with: blank(range).utf8) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The text with the lines of the piece that it replaces, and its width where a space cannot change the meaning.
     func aligned(_ replacement: String, to range: Range<Int>) -> String {
         if replacement.isEmpty { return blank(range) }

@@ -48,6 +48,11 @@ extension PortVisitor {
         case ("addObserver", [nil, "forKeyPath", "options", "context"]), ("removeObserver", [nil, "forKeyPath"]),
             ("removeObserver", [nil, "forKeyPath", "context"]):
             return observing
+        case ("containerURL", ["forSecurityApplicationGroupIdentifier"]):
+            return "there are no groups of applications here: name a folder that the programs share, "
+                + "and put the call in #if canImport(Darwin)"
+        case ("url", ["forUbiquityContainerIdentifier"]):
+            return "there is no iCloud here: name a folder, and put the call in #if canImport(Darwin)"
         case ("responds", ["to"]), ("instancesRespond", ["to"]), ("conforms", ["to"]):
             return "ask with 'as? Protocol' instead"
         case ("perform", [nil, "with"]), ("perform", [nil, "with", "with"]), ("perform", [nil, "with", "afterDelay"]),

@@ -105,14 +105,31 @@ extension PortVisitor {
     }
 
     func use(_ name: String, at offset: Int) {
+        allUses.append((name, offset))
         if usedNames[name] == nil { usedNames[name] = offset }
+    }
+
+    /// The missing modules that the source imports, and those that come along with them.
+    private var importedMissingModules: [String] {
+        let modules = missingModules.map(\.name)
+        return modules + AppleModules.broughtAlong(by: modules).subtracting(modules).sorted()
+    }
+
+    /// Every use of a name of a framework for user interfaces that the source imports.
+    var interfaceUses: [InterfaceUse] {
+        let frameworks = importedMissingModules.filter(AppleModules.userInterface.contains)
+        guard !frameworks.isEmpty else { return [] }
+        return allUses.compactMap { name, offset in
+            guard !index.typeNames.contains(name) else { return nil }
+            return frameworks.first { AppleModules.owns($0, name) }
+                .map { InterfaceUse(framework: $0, name: name, offset: offset) }
+        }
     }
 
     /// Tells which names of missing modules the source uses; those for user interfaces leave it out.
     func reportUses() {
-        let modules = missingModules.map(\.name)
         let own = index.typeNames
-        let uses = (modules + AppleModules.broughtAlong(by: modules).subtracting(modules).sorted()).map { module in
+        let uses = importedMissingModules.map { module in
             let used = usedNames.filter { AppleModules.owns(module, $0.key) && !own.contains($0.key) }
             return (module: module, names: used.sorted { $0.value < $1.value })
         }

@@ -20,6 +20,8 @@ final class PortVisitor: SyntaxVisitor {
     var importedNames: Set<String> = []
     /// The names that the source uses, with the place of the first use.
     var usedNames: [String: Int] = [:]
+    /// All uses of the names, in the order of the source.
+    var allUses: [(name: String, offset: Int)] = []
     /// What key-value coding asks classes for, in a copy.
     var members: [(path: String, text: MemberText)] = []
     private var neededFrameworks: [String] = []
@@ -34,7 +36,15 @@ final class PortVisitor: SyntaxVisitor {
     var result: PortedSource {
         PortedSource(
             source: text, edits: edits, moves: moves, changes: changes, remarks: remarks,
-            neededFrameworks: neededFrameworks, generated: generated)
+            neededFrameworks: neededFrameworks, otherModules: otherModules, generated: generated)
+    }
+
+    /// The modules that are neither Apple's nor here with the toolchain, each with its first import.
+    private var otherModules: [PortedSource.OtherModule] {
+        imports.filter { !$0.value.isConditional && !index.presentModules.contains($0.key) }
+            .filter { !AppleModules.isAppleOnly($0.key) && !ToolchainModules.contains($0.key) }
+            .map { PortedSource.OtherModule(name: $0.key, location: text.location(at: $0.value.range.lowerBound)) }
+            .sorted { $0.location.line < $1.location.line }
     }
 
     // MARK: What the constructs' files call

@@ -1,0 +1,14 @@
+/// The modules that a source finds here without a dependency of its own.
+enum ToolchainModules {
+    static func contains(_ module: String) -> Bool {
+        // Modules with an underscore are the toolchain's own parts.
+        module.hasPrefix("_") || FoundationModules.isPart(module) || names.contains(module)
+    }
+
+    private static let names: Set<String> = [
+        "Android", "Builtin", "CRT", "CoreData", "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation",
+        "FoundationEssentials", "FoundationInternationalization", "Glibc", "Musl", "Observation", "RegexBuilder",
+        "Swift",
+        "SwiftOnoneSupport", "Synchronization", "Testing", "WASILibc", "WinSDK", "XCTest", "ucrt",
+    ]
+}
