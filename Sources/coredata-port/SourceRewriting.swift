@@ -37,8 +37,9 @@ struct SourceRewriting {
         guard !folder.sources.isEmpty else { throw PortFailure("There are no Swift files in \(path).") }
         let ported = Porter.port(folder.sources)
         for source in ported { list(source) }
-        try write(ported, at: folder.relativePaths)
-        print(summary(of: ported))
+        listOtherModules(of: ported)
+        try write(ported, at: folder.relativePaths, models: folder.modelPaths)
+        print(summary(of: ported, models: folder.modelPaths.count))
         // A file that is left out is no work for anybody.
         return !isChecking || !ported.contains { !$0.isLeftOut && ($0.isChanged || !$0.isSettled) }
     }
@@ -51,11 +52,23 @@ struct SourceRewriting {
         if !source.remarks.isEmpty { print(source.remarks.rendered) }
     }
 
-    private func write(_ ported: [PortedSource], at relativePaths: [String]) throws {
+    /// Each module once: the sources compile here only where it does.
+    private func listOtherModules(of ported: [PortedSource]) {
+        var names: Set<String> = []
+        for module in ported.filter({ !$0.isLeftOut }).flatMap(\.otherModules) where names.insert(module.name).inserted
+        {
+            let place = module.location
+            print(
+                "\(place.file ?? ""):\(place.line):\(place.column): note: '\(module.name)' is a module of another package or target: "
+                    + "the target that compiles the result has to depend on it")
+        }
+    }
+
+    private func write(_ ported: [PortedSource], at relativePaths: [String], models: [String]) throws {
         let written = zip(ported, relativePaths).filter { !$0.0.isLeftOut }
         if let output, !isReplacing {
             // Before any of them is written.
-            for (_, relativePath) in written {
+            for relativePath in written.map(\.1) + models {
                 let path = Self.url(relativePath, in: output).path
                 guard FileManager.default.fileExists(atPath: path) else { continue }
                 throw PortFailure("There is something at \(path) already; --force replaces it.")
@@ -70,6 +83,24 @@ struct SourceRewriting {
             } else if isInPlace, source.isChanged {
                 try Self.write(source.written, to: source.path)
             }
+        }
+        guard let output else { return }
+        for model in models { try Self.copy("\(path)/\(model)", to: Self.url(model, in: output)) }
+    }
+
+    /// Copies a model as it is; one that is there is replaced when the copy is whole.
+    private static func copy(_ model: String, to target: URL) throws {
+        let manager = FileManager.default
+        let folder = target.deletingLastPathComponent()
+        let fresh = folder.appendingPathComponent(".\(UUID().uuidString)")
+        defer { try? manager.removeItem(at: fresh) }
+        do {
+            try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+            try manager.copyItem(at: URL(fileURLWithPath: model), to: fresh)
+            if manager.fileExists(atPath: target.path) { try manager.removeItem(at: target) }
+            try manager.moveItem(at: fresh, to: target)
+        } catch {
+            throw PortFailure("Cannot write \(target.path): \((error as NSError).localizedDescription)")
         }
     }
 
@@ -91,7 +122,7 @@ struct SourceRewriting {
         }
     }
 
-    private func summary(of ported: [PortedSource]) -> String {
+    private func summary(of ported: [PortedSource], models: Int) -> String {
         func counted(_ count: Int, _ one: String, _ many: String) -> String { "\(count) \(count == 1 ? one : many)" }
         let changed = ported.filter { $0.isChanged && !$0.isLeftOut }
         var text = counted(changed.map(\.changes.count).reduce(0, +), "change", "changes")
@@ -100,6 +131,7 @@ struct SourceRewriting {
         if remarks > 0 { text += ", \(counted(remarks, "place", "places")) to see to" }
         let leftOut = ported.count(where: \.isLeftOut)
         if leftOut > 0 { text += ", \(counted(leftOut, "file", "files")) left out" }
+        if output != nil, models > 0 { text += ", \(counted(models, "model", "models")) copied" }
         if output == nil, !isInPlace, !changed.isEmpty { text += "; nothing written" }
         return text
     }

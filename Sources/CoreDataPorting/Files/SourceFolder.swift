@@ -6,6 +6,8 @@ package struct SourceFolder: Sendable {
     package var sources: [PortSource]
     /// The paths of the sources below the folder, in the same order.
     package var relativePaths: [String]
+    /// The paths of models and mapping models below the folder, in order: they go with the sources as they are.
+    package var modelPaths: [String] = []
 
     /// Reads every `.swift` file below a folder, but none in hidden folders; or the one file.
     ///
@@ -23,16 +25,21 @@ package struct SourceFolder: Sendable {
         }
         let excluded = excluded.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
         let root = path.hasSuffix("/") ? String(path.dropLast()) : path
-        relativePaths = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).filter {
+        let paths = (FileManager.default.enumerator(atPath: root)?.compactMap { $0 as? String } ?? []).filter {
             relative in
-            guard relative.hasSuffix(".swift"), !relative.split(separator: "/").contains(where: { $0.hasPrefix(".") })
-            else { return false }
+            guard !relative.split(separator: "/").contains(where: { $0.hasPrefix(".") }) else { return false }
             guard let excluded else { return true }
             let full = URL(fileURLWithPath: "\(root)/\(relative)").standardizedFileURL.path
             return !full.hasPrefix(excluded + "/")
         }.sorted()
+        relativePaths = paths.filter { $0.hasSuffix(".swift") }
+        let models = paths.filter { path in Self.modelEndings.contains { path.hasSuffix($0) } }
+        // A version goes with the folder of all versions.
+        modelPaths = models.filter { path in !models.contains { path.hasPrefix($0 + "/") } }
         sources = try relativePaths.map { try Self.source(at: "\(root)/\($0)") }
     }
+
+    private static let modelEndings = [".xcdatamodeld", ".xcdatamodel", ".xcmappingmodel", ".momd", ".mom", ".cdm"]
 
     private static func source(at path: String) throws -> PortSource {
         guard let data = FileManager.default.contents(atPath: path) else {

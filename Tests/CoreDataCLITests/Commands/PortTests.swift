@@ -26,6 +26,9 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         _ = try scratch.write(Self.book, to: "Model/Book.swift")
         _ = try scratch.write("struct Plain {}\n", to: "Model/Shelf/Plain.swift")
+        let version = folder.appendingPathComponent("Shelf.xcdatamodeld/Shelf.xcdatamodel")
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        try "<model/>".write(to: version.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
         _ = try scratch.write("import UIKit\nfinal class Screen: UIViewController {}\n", to: "Model/Screen.swift")
         return scratch.path("Model")
     }
@@ -74,6 +77,8 @@ import Testing
         #expect(run.status == 0, "\(run.error)")
         #expect(try scratch.read("Ported/Book.swift") == Self.ported)
         #expect(try scratch.read("Ported/Shelf/Plain.swift") == "struct Plain {}\n")
+        #expect(try scratch.read("Ported/Shelf/Shelf.xcdatamodeld/Shelf.xcdatamodel/contents") == "<model/>")
+        #expect(run.lines.last?.hasSuffix(", 1 model copied") == true, "\(run.output)")
         #expect(!FileManager.default.fileExists(atPath: scratch.path("Ported/Screen.swift")))
         #expect(try CommandRun.coredata("port", "--check", scratch.path("Ported")).status == 0)
         // What is there by now may have been edited.
