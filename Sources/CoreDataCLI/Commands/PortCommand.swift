@@ -10,8 +10,9 @@ struct PortCommand: ParsableCommand {
             #keyPath, #selector of observers and properties, override init(entity:insertInto:), overrides in \
             extensions, imports; adds imports that are missing. Everything else stays byte for byte; what is in \
             #if canImport(UIKit), #if os(macOS) and the like, too. Lists each change and what cannot be \
-            changed, with file, line and column. Sources of one module are ported together. A file that needs a \
-            user interface is left out.
+            changed, with file, line and column. Sources of one module are ported together. Declarations that need a \
+            user interface are put in #if canImport(UIKit), and a file of which nothing else is left is left out. Models go \
+            to --output as they are.
 
             Without --output and --in-place it lists and writes nothing. To compile one source tree on both sides \
             use the build plug-in CoreDataPortPlugin instead.
