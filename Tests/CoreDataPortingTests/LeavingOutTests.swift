@@ -90,6 +90,12 @@ import Testing
                 + "class A {\n\t#if canImport(SwiftUI)\n\tvar body: Text { Text(\"\") }\n\t#endif // why\n}\n"
         ),
         (
+            "import CoreData\nimport SwiftUI\nstruct A {}\nstruct V: View {}\n\n#Preview { V() }\n",
+            "import CoreData\n#if canImport(SwiftUI)\nimport SwiftUI\n#endif\nstruct A {}\n"
+                + "#if canImport(SwiftUI)\nstruct V: View {}\n#endif\n\n"
+                + "#if canImport(SwiftUI)\n#Preview { V() }\n#endif\n"
+        ),
+        (
             "import CoreData\nimport UIKit\nextension UIColor { static let a = 1 }\nfunc f() {}\n",
             "import CoreData\n#if canImport(UIKit)\nimport UIKit\n#endif\n"
                 + "#if canImport(UIKit)\nextension UIColor { static let a = 1 }\n#endif\nfunc f() {}\n"

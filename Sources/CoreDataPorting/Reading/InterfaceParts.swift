@@ -34,8 +34,13 @@ struct InterfaceParts {
     /// - Returns: `nil` where nothing would be left, or a statement at file level needs a framework.
     init?(of tree: SourceFileSyntax, _ uses: [InterfaceUse]) {
         let top = Self.pieces(of: tree.statements)
-        for use in uses.sorted(by: { $0.offset < $1.offset }) {
-            guard Self.note(use, in: top) else { return nil }
+        let uses = uses.sorted { $0.offset < $1.offset }
+        for use in uses { guard Self.note(use, in: top) else { return nil } }
+        // What it shows is a view, also where no name in it tells.
+        for piece in top where piece.isPreview && !piece.isLeftOut {
+            let framework = uses.first?.framework ?? "SwiftUI"
+            piece.frameworks = [framework]
+            piece.uses = [InterfaceUse(framework: framework, name: "#Preview", offset: piece.range.lowerBound)]
         }
         while Self.spread(top) {}
         guard top.contains(where: { !$0.isLeftOut && $0.isDeclaration }) else { return nil }
@@ -60,6 +65,11 @@ struct InterfaceParts {
         var dependency: String?
 
         var isLeftOut: Bool { !frameworks.isEmpty }
+        /// Whether it is a `#Preview { … }` at file level.
+        var isPreview: Bool {
+            node.as(MacroExpansionExprSyntax.self)?.macroName.text == "Preview"
+                || node.as(MacroExpansionDeclSyntax.self)?.macroName.text == "Preview"
+        }
         var isType: Bool { node.isProtocol((any DeclGroupSyntax).self) && !node.is(ExtensionDeclSyntax.self) }
 
         init(_ range: Range<Int>, _ node: Syntax, names: Set<String>, owner: String?, isDeclaration: Bool = true) {
@@ -71,7 +81,9 @@ struct InterfaceParts {
     private static func pieces(of items: CodeBlockItemListSyntax) -> [Piece] {
         items.flatMap { item -> [Piece] in
             guard case .decl(let declaration) = item.item else {
-                return [Piece(item.span, Syntax(item), names: [], owner: nil, isDeclaration: false)]
+                let piece = Piece(item.span, Syntax(item.item), names: [], owner: nil, isDeclaration: false)
+                guard piece.isPreview else { return [piece] }
+                return [Piece(piece.range, piece.node, names: [], owner: nil)]
             }
             if declaration.is(ImportDeclSyntax.self) { return [] }
             guard let condition = declaration.as(IfConfigDeclSyntax.self) else {
