@@ -38,6 +38,10 @@ package enum Porter {
         }
         var index = makeIndex()
         for place in parsed.indices { parsed[place].findInterfaceParts(index) }
+        // A source of the target's own may declare one in its place.
+        let own = SourceIndex([], beside: others).typeNames
+        let gone = parsed.reduce(into: [:]) { $0.merge($1.goneTypes) { $0.union($1) } }.filter { !own.contains($0.key) }
+        for place in parsed.indices where !gone.isEmpty { parsed[place].leaveOutExtensions(of: gone) }
         // What is left out counts nowhere.
         if parsed.contains(where: { !$0.leftOut.isEmpty }) { index = makeIndex() }
         return parsed.map { parsed in
@@ -65,6 +69,10 @@ private struct ParsedSource {
     let text: SourceText
     private(set) var tree: SourceFileSyntax
     private(set) var leftOut: [InterfaceParts.Part] = []
+    /// The types that it declares and that do not exist here, with the frameworks that they need.
+    private(set) var goneTypes: [String: Set<String>] = [:]
+    /// Whether nothing of it is left.
+    private var isGone = false
 
     init(_ source: PortSource) {
         self.source = source
@@ -79,10 +87,29 @@ private struct ParsedSource {
         let visitor = PortVisitor(text: text, index: index)
         visitor.walk(tree)
         let uses = visitor.interfaceUses
-        guard !uses.isEmpty, let parts = InterfaceParts(of: tree, uses)?.parts else { return }
-        let rest = Parser.parse(source: text.blanked(parts.map(\.range)))
-        guard !rest.hasError else { return }
+        guard !uses.isEmpty else { return }
+        guard let found = InterfaceParts(of: tree, uses), leaveOut(found.parts) else {
+            isGone = true
+            goneTypes = InterfaceParts.types(in: tree, needing: Set(uses.map(\.framework)))
+            return
+        }
+        goneTypes = found.types
+    }
+
+    /// Takes extensions out of the tree whose types are left out of another source.
+    mutating func leaveOutExtensions(of types: [String: Set<String>]) {
+        guard !isGone, !tree.hasError else { return }
+        let parts = InterfaceParts(of: tree, extending: types).parts
+        if !parts.isEmpty { _ = leaveOut(parts) }
+    }
+
+    /// - Returns: whether what is left can be read; else nothing is taken out.
+    private mutating func leaveOut(_ parts: [InterfaceParts.Part]) -> Bool {
+        let all = leftOut + parts
+        let rest = Parser.parse(source: text.blanked(all.map(\.range)))
+        guard !rest.hasError else { return false }
         tree = rest
-        leftOut = parts
+        leftOut = all
+        return true
     }
 }

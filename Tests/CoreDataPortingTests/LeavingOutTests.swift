@@ -109,6 +109,27 @@ import Testing
     ])
     func whereNothingIsLeftTheSourceIsLeftOut(text: String) throws { #expect(try port(text).isLeftOut) }
 
+    /// Whether the type's own source is left out as a whole or in part.
+    @Test(arguments: ["", "struct Rest {}\n"])
+    func extensionsInOtherSourcesGoWithTheirType(rest: String) {
+        let ported = Porter.port([
+            PortSource(path: "A.swift", text: "import UIKit\nclass Login: UIView {}\n" + rest),
+            PortSource(path: "B.swift", text: "import CoreData\nextension Login { func f() {} }\nstruct Kept {}\n"),
+        ])
+        #expect(ported[0].isLeftOut == rest.isEmpty)
+        #expect(!ported[1].isLeftOut)
+        #expect(
+            ported[1].written
+                == "import CoreData\n#if canImport(UIKit)\nextension Login { func f() {} }\n#endif\nstruct Kept {}\n")
+        #expect(ported[1].remarks.map(\.message) == ["left out: it uses 'Login', which is left out"])
+        let declared = Porter.port(
+            [
+                PortSource(path: "A.swift", text: "import UIKit\nclass Login: UIView {}\n"),
+                PortSource(path: "B.swift", text: "extension Login { func f() {} }\n"),
+            ], beside: [PortSource(path: "Own.swift", text: "class Login {}\n")])
+        #expect(declared.map(\.isLeftOut) == [true, false] && !declared[1].isChanged)
+    }
+
     @Test func modulesOfOthersAreNamed() throws {
         let ported = try port(
             """

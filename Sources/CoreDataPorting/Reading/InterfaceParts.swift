@@ -30,6 +30,8 @@ struct InterfaceParts {
     }
 
     let parts: [Part]
+    /// The types at file level that are left out, with the frameworks that they need.
+    let types: [String: Set<String>]
 
     /// - Returns: `nil` where nothing would be left, or a statement at file level needs a framework.
     init?(of tree: SourceFileSyntax, _ uses: [InterfaceUse]) {
@@ -45,6 +47,29 @@ struct InterfaceParts {
         while Self.spread(top) {}
         guard top.contains(where: { !$0.isLeftOut && $0.isDeclaration }) else { return nil }
         parts = Self.leftOut(top)
+        types = top.filter { $0.isLeftOut && $0.isType }.reduce(into: [:]) { types, piece in
+            for name in piece.names { types[name] = piece.frameworks }
+        }
+    }
+
+    /// The extensions at file level of types that another source declares and that are left out.
+    init(of tree: SourceFileSyntax, extending types: [String: Set<String>]) {
+        let top = Self.pieces(of: tree.statements)
+        for piece in top {
+            guard let name = piece.node.as(ExtensionDeclSyntax.self)?.extendedType.lastTypeName,
+                let frameworks = types[name]
+            else { continue }
+            (piece.frameworks, piece.dependency) = (frameworks, name)
+        }
+        parts = Self.leftOut(top)
+        self.types = [:]
+    }
+
+    /// Every type that a source declares at file level, with the frameworks that the source needs.
+    static func types(in tree: SourceFileSyntax, needing frameworks: Set<String>) -> [String: Set<String>] {
+        pieces(of: tree.statements).filter(\.isType).reduce(into: [:]) { types, piece in
+            for name in piece.names { types[name] = frameworks }
+        }
     }
 
     // MARK: Pieces
