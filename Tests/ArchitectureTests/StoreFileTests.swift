@@ -28,6 +28,7 @@ import Testing
         "Sources/CoreDataModel/": "models",
         "Sources/CoreDataCodeGeneration/": "models and sources",
         "Sources/CoreDataPorting/": "sources",
+        "Sources/CoreDataCLI/Commands/Model/ModelAddVersionCommand.swift": "versions of models",
         "Sources/CoreDataCLI/Commands/Model/ModelFmtCommand.swift": "models",
         "Sources/CoreDataCLI/Output/Terminal.swift": "a new file, which replaces no store",
         "Sources/coredata-managed/": "sources",
