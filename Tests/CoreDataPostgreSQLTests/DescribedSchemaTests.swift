@@ -29,7 +29,7 @@ struct DescribedSchemaTests {
         (authors.inverseRelationship, books.inverseRelationship) = (books, authors)
         let editor = NSRelationshipDescription()
         (editor.name, editor.destinationEntity, editor.maxCount) = ("editor", author, 1)
-        book.properties = [attribute("it's", .stringAttributeType), authors, editor]
+        book.properties = [attribute("title", .stringAttributeType), authors, editor]
         if let more { book.properties.append(attribute(more, .stringAttributeType)) }
         novel.properties = [attribute("genre", .stringAttributeType)]
         book.subentities = [novel]
@@ -85,7 +85,7 @@ struct DescribedSchemaTests {
                 """
             ).first?.first)
         for (table, column, words): (String, String?, String) in [
-            ("Book", nil, "OpenCoreData: Book, with its subentity Novel"), ("Book", "it's", "Book.it's"),
+            ("Book", nil, "OpenCoreData: Book, with its subentity Novel"), ("Book", "title", "Book.title"),
             ("Book", "genre", "Novel.genre"), ("Book", "editor", "Book.editor: the _id of an object of Author"),
             ("Book", "_id", "the object's key"), ("Author", nil, "OpenCoreData: Author"),
             ("_history_transactions", "timestamp", "seconds since 2001-01-01 00:00 UTC"),

@@ -13,10 +13,12 @@ struct StoreVerifyCommand: ParsableCommand {
             highest keys handed out, and that every relationship leads to an object of the right entity; of an XML or \
             binary store, whose model --model names, the file, the model and the relationships. Changes nothing.
 
+            Errors are problems: data are lost, or will be. Warnings are for what works, but not as it should, and for what \
+            Apple's own apps leave: a one-to-one of which one side is nil, a many-to-many pair with a row that is gone.
+
             EXIT CODES
-              0  sound, perhaps with warnings: what works, but not as it should, and what Apple's own apps leave,
-                 such as a one-to-one of which one side is nil, or a many-to-many pair with a row that is gone
-              1  problems (errors): data are lost, or will be
+              0  sound, perhaps with warnings
+              1  problems
               2  not checked: there is no store, or no model for it
 
             EXAMPLES

@@ -138,7 +138,7 @@ import Testing
                 """
                 <entity name="Book"><attribute name="title" optional="YES" attributeType="String"/>
                 <attribute name="pages" attributeType="Integer 32" defaultValueString="1" minValueString="1" usesScalarValueType="YES"/>
-                <attribute name="zone" optional="YES" attributeType="String"/></entity>
+                <attribute name="area" optional="YES" attributeType="String"/></entity>
                 """),
             try makeModel(
                 scratch, "New",
@@ -147,7 +147,7 @@ import Testing
                 <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" \
                 inverseName="author" inverseEntity="Book"/></entity>
                 <entity name="Book"><attribute name="name" elementID="title" optional="YES" attributeType="String"/>
-                <attribute name="zone" attributeType="String" defaultValueString="it's \\ here"/>
+                <attribute name="area" attributeType="String" defaultValueString="it's \\ here"/>
                 <attribute name="isRead" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>
                 <attribute name="day" attributeType="Date" defaultDateTimeInterval="12.5" usesScalarValueType="NO"/>
                 <attribute name="pages" attributeType="Integer 32" defaultValueString="1" minValueString="1" usesScalarValueType="YES"/>
@@ -167,10 +167,10 @@ import Testing
                 let file = try scratch.write(records, to: "books.json")
                 try run("import", store, "--entity", "Book", "--unique", "Book.title", file)
             }
-            try add(#"[{"title": "One", "zone": "a"}, {"title": "Two", "zone": "b"}]"#)
+            try add(#"[{"title": "One", "area": "a"}, {"title": "Two", "area": "b"}]"#)
             let script = isScript ? try #require(try migration.script(of: StoreFile.url(store))) : ""
             // A new object, and a change of the history's.
-            try add(#"[{"title": "Three", "zone": "c"}, {"title": "One", "zone": "d"}]"#)
+            try add(#"[{"title": "Three", "area": "c"}, {"title": "One", "area": "d"}]"#)
             if isScript {
                 #expect(script.contains("COMMIT;\n"))
                 let file = try scratch.write(script, to: "migration.sql")

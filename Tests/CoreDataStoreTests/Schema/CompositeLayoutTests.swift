@@ -33,7 +33,7 @@ import Testing
             attribute("city"), attribute("address_city"), attribute("zip"),
             composite("address", attribute("zip", .integer32), attribute("number", .integer16), attribute("city")),
             composite("beside", attribute("city"), composite("geo", attribute("y", .double), attribute("x", .double))),
-            composite("zone", attribute("city")))
+            composite("zulu", attribute("city")))
         #expect(
             columns(model) == [
                 "ZZIP", "ZNUMBER", "ZY", "ZX", "ZCITY", "ZADDRESS_CITY", "ZCITY1", "ZCITY2", "ZZIP1", "ZCITY3",
@@ -41,7 +41,7 @@ import Testing
         #expect(
             columns(model, .former) == [
                 "ZADDRESS_NUMBER", "ZADDRESS_ZIP", "ZBESIDE_GEO_X", "ZBESIDE_GEO_Y", "ZADDRESS_CITY", "ZADDRESS_CITY1",
-                "ZBESIDE_CITY", "ZCITY", "ZZIP", "ZZONE_CITY",
+                "ZBESIDE_CITY", "ZCITY", "ZZIP", "ZZULU_CITY",
             ])
     }
 
