@@ -75,10 +75,15 @@ struct SourceText {
         let bytes = Array(text.utf8)
         var index = 0
         var commentDepth = 0
+        let marks = Set(#"/*"#.utf8).union([quote, pound, newline])
         func starts(_ mark: String, at index: Int) -> Bool { bytes[index...].starts(with: mark.utf8) }
         while index < bytes.count {
             let byte = bytes[index]
-            if commentDepth > 0 {
+            // Nothing begins or ends with most bytes, which need not be looked at more closely.
+            if !marks.contains(byte) {
+                if commentDepth == 0 { result.append(byte) }
+                index += 1
+            } else if commentDepth > 0 {
                 if starts("*/", at: index) {
                     commentDepth -= 1
                     index += 2

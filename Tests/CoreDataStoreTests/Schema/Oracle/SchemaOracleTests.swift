@@ -108,10 +108,12 @@ import Testing
     @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
     func everyKnownModelHasThePredictedSchema() throws {
         let stores = try Stores()
-        for (number, vector) in try SchemaVector.all().enumerated() {
+        let vectors = try SchemaVector.all()
+        #expect(vectors.count >= 60)
+        for (number, vector) in Trials.some(of: Array(vectors.enumerated())) {
             try stores.make(vector.document, named: "vector-\(number)")
         }
-        #expect(stores.urls.count >= 60)
+        #expect(!stores.urls.isEmpty)
         try stores.checkPrediction()
     }
 
@@ -130,11 +132,12 @@ import Testing
     @Test(.enabled(if: SchemaOracle.isAvailable, Comment(rawValue: SchemaOracle.missing)))
     func anyModelHasThePredictedSchema() throws {
         let stores = try Stores()
-        for seed in 0..<600 {
-            var generator = ModelGenerator(seed: UInt64(seed))
+        let seeds = Trials.seeds(600)
+        for seed in seeds {
+            var generator = ModelGenerator(seed: seed)
             try stores.make(generator.document(), named: "seed-\(seed)")
         }
-        #expect(stores.urls.count == 600)
+        #expect(stores.urls.count == seeds.count)
         try stores.checkPrediction()
     }
 
