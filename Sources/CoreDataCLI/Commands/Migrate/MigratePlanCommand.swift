@@ -22,7 +22,7 @@ struct MigratePlanCommand: ParsableCommand {
               # on a server: read the script, then run it
               coredata migrate plan 'postgresql://db.example.com/shop' \\
                 --model Shop.xcdatamodeld --sql > migration.sql
-              psql -v ON_ERROR_STOP=1 -f migration.sql 'postgresql://owner@db.example.com/shop'
+              psql -v ON_ERROR_STOP=1 -f migration.sql 'postgresql://owner@db/shop'
             """)
 
     @OptionGroup var input: MigrationInput
