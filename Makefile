@@ -6,7 +6,12 @@ SWIFT_FLAGS ?=
 # One folder for what every package builds in debug, so that modules they share are compiled once: SCRATCH=/tmp/build, as in CI. Going
 # back and forth between packages in one folder fetches dependencies again, so without it each package has a folder of its own.
 SCRATCH ?=
-FLAGS = $(SWIFT_FLAGS) $(if $(SCRATCH),--scratch-path '$(SCRATCH)')
+SCRATCH_FLAGS = $(if $(SCRATCH),--scratch-path '$(SCRATCH)')
+# Without debug information and index, which take a tenth of a build each: LEAN=1, as in CI, and always for the web apps, which most
+# people build to see them run. A crash then names functions without lines.
+LEAN ?=
+LEAN_FLAGS = -debug-info-format none --disable-index-store
+FLAGS = $(SWIFT_FLAGS) $(if $(LEAN),$(LEAN_FLAGS)) $(SCRATCH_FLAGS)
 # Extra arguments of Scripts/run-tests.py: TESTS='--filter KilledProcess --width 1'.
 TESTS ?=
 # What `make test-apps` builds: debug or release.
@@ -37,7 +42,7 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 
 # The package of the web apps: what they depend on is built once for both.
 WEB = Examples
-WEB_FLAGS = $(FLAGS) --package-path $(WEB)
+WEB_FLAGS = $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS) --package-path $(WEB)
 
 .PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
@@ -49,7 +54,7 @@ run: dependencies
 
 ## Has Grocery Dude make a store on a PostgreSQL server of its own, answer every page from it, and find it again after it was killed; nothing where no server is installed.
 test-run-postgresql: dependencies
-	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(FLAGS)
+	@SWIFT="$(SWIFT)" Scripts/grocery-on-postgresql.sh $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS)
 
 ## Runs the web app MyMovies, as `make run` does Grocery Dude.
 movies: dependencies
