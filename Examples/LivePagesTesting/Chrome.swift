@@ -24,6 +24,12 @@ package final class Chrome: @unchecked Sendable {
         package static let phone = Screen()
         package static let desk = Screen(width: 1280, height: 800)
         package static let all = [phone, desk, Screen(isDark: true), Screen(width: 1280, height: 800, isDark: true)]
+        /// A light phone and a dark desk on one day, a dark phone and a light desk on the next; all where `COREDATA_LONG_TESTS` is set.
+        package static let some: [Screen] = {
+            if ProcessInfo.processInfo.environment["COREDATA_LONG_TESTS"] != nil { return all }
+            let isEven = Int(Date().timeIntervalSince1970 / 86400) % 2 == 0
+            return isEven ? [all[0], all[3]] : [all[2], all[1]]
+        }()
 
         package var description: String { "\(width)-\(isDark ? "dark" : "light")" }
     }

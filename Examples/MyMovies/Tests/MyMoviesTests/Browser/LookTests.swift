@@ -18,7 +18,7 @@ struct LookTests {
         #expect(faults == [])
     }
 
-    @Test(arguments: Chrome.Screen.all)
+    @Test(arguments: Chrome.Screen.some)
     func everyPageFitsAndIsAccessible(_ screen: Chrome.Screen) async throws {
         try await TestServer.run { server in
             try await server.app.movies.fillOnFirstRun()
