@@ -13,7 +13,7 @@ struct SourceText {
     }
 
     /// The lines in which one of the words stands somewhere: most files have none, and need not be looked at more closely.
-    private func lines(containing words: [String]) -> [Int] {
+    func lines(containing words: [String]) -> [Int] {
         func contains(_ text: String) -> Bool {
             text.withCString { text in words.contains { strstr(text, $0) != nil } }
         }
