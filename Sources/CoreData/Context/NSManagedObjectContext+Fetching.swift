@@ -292,7 +292,7 @@ extension NSManagedObjectContext {
         _ objects: [NSManagedObject], _ request: AnyFetchRequest, _ translation: FetchTranslation
     ) throws {
         if let paths = request.relationshipKeyPathsForPrefetching, !paths.isEmpty {
-            for path in paths { try prefetch(path.split(separator: ".").map(String.init)[...], of: objects) }
+            try prefetch(paths, of: objects, of: translation.entity)
         }
         guard !request.returnsObjectsAsFaults, request.fetchBatchSize <= 0 else { return }
         realiseAll(objects)

@@ -4,6 +4,36 @@ import CoreDataStore
 
 // Prefetching: relationships are read for all objects at once, not one by one when they are asked for.
 extension NSManagedObjectContext {
+    /// Reads the relationships on the paths of a request for the entity.
+    ///
+    /// - Throws: for a path of which a step is no relationship of any entity that it may start from, whatever objects there are.
+    final func prefetch(_ paths: [String], of objects: [NSManagedObject], of entity: EntityRuntime) throws {
+        for path in paths {
+            let keys = path.split(separator: ".").map(String.init)
+            try check(keys, from: entity)
+            try prefetch(keys[...], of: objects)
+        }
+    }
+
+    private func check(_ keys: [String], from entity: EntityRuntime) throws {
+        guard let entities = coordinator?.runtime.entities else { return }
+        var (name, homes) = (entity.name, entity.compiled.subtree)
+        for key in keys {
+            let slots = homes.compactMap { home in
+                entities[home].slot(forKey: key).map { entities[home].slots[$0] }.flatMap {
+                    $0.relationship == nil ? nil : $0
+                }
+            }
+            guard let first = slots.first?.relationship else {
+                throw CoreDataErrors.invalidRequest(
+                    "prefetched key path '\(keys.joined(separator: "."))': '\(key)' is no relationship of entity '\(name)' or of its subentities."
+                )
+            }
+            name = entities[first.destination].name
+            homes = Set(slots.flatMap(\.destinationSubtree)).sorted()
+        }
+    }
+
     /// Reads the relationships on the path: one statement per step, for each entity that the step starts from.
     ///
     /// The path follows relationships that the context knows already as it follows those that it reads. Such a step costs a statement
@@ -27,12 +57,10 @@ extension NSManagedObjectContext {
         let rest = path.dropFirst()
         var destinations: [NSManagedObject] = []
         for members in groups {
+            // Of several subentities one may have the relationship, and another not.
             guard let runtime = members.first?.runtime, let slot = runtime.slot(forKey: key),
                 let relationship = runtime.slots[slot].relationship
-            else {
-                throw CoreDataErrors.invalidRequest(
-                    "prefetched key path: '\(key)' is no relationship of entity '\(members.first?.runtime.name ?? "")'")
-            }
+            else { continue }
             if !relationship.isToMany {
                 destinations += toOneDestinations(slot, of: members)
             } else {

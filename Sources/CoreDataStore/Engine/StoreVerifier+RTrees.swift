@@ -36,7 +36,8 @@ extension CreateRTree {
             .init(.leftOuter, .init(name, as: "f"), on: .comparison(.equal, .column("f", "Z_PK"), .column("t", "Z_PK")))
         ]
         let isElsewhere = columns.map { column -> SQLExpression in
-            let value = SQLExpression.column("t", column)
+            // An R-tree rounds whole numbers to doubles before it makes boxes of them.
+            let value = SQLExpression.cast(.column("t", column), to: .real)
             // Boxes of greater numbers are at infinity.
             return .and([
                 .between(value, .bind(.real(-3e38)), .bind(.real(3e38))),

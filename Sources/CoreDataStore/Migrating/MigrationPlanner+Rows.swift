@@ -119,7 +119,7 @@ extension MigrationPlanner {
         let property = newModel.entities[member.new].properties[slot]
         guard let attribute = property.attribute else { return .null }
         guard let column = oldColumn(of: slot, member), let before = oldAttribute(of: slot, member) else {
-            return attribute.isDerived ? .null : try defaultValue(attribute)
+            return attribute.isDerived ? .null : whereCompositeIs(try defaultValue(attribute), slot, member)
         }
         if attribute.isDerived, before.derivationExpression != attribute.derivationExpression { return .null }
         var value = Self.column(column)
@@ -131,7 +131,23 @@ extension MigrationPlanner {
         guard !property.isOptional, !attribute.isDerived, !attribute.defaultValue.isNull,
             oldProperty(of: slot, member)?.isOptional ?? true
         else { return value }
-        return .function(.ifNull, [value, try defaultValue(attribute)])
+        return .function(.ifNull, [value, whereCompositeIs(try defaultValue(attribute), slot, member)])
+    }
+
+    /// The value, but of an element only in rows that have another element of its composite: where there was none, none is made.
+    private func whereCompositeIs(
+        _ value: SQLExpression, _ slot: Int, _ member: MigrationFlow.Member
+    ) -> SQLExpression {
+        let properties = newModel.entities[member.new].properties
+        guard let composite = properties[slot].composite else { return value }
+        func isElement(_ other: Int) -> Bool {
+            guard let parent = properties[other].composite else { return false }
+            return parent == composite || isElement(parent)
+        }
+        let others = properties.indices.filter { $0 != slot && isElement($0) }
+            .compactMap { oldColumn(of: $0, member) }.map { SQLExpression.isNotNull(Self.column($0)) }
+        // All of a new composite is new.
+        return others.isEmpty ? value : .caseWhen([.init(.any(others), value)], otherwise: .null)
     }
 
     private func oldProperty(of slot: Int, _ member: MigrationFlow.Member) -> CompiledProperty? {

@@ -154,6 +154,21 @@ extension Entity {
 
     // MARK: Keeping
 
+    /// An R-tree rounds whole numbers to doubles, and the verifier does as it does.
+    @Test func greatWholeNumbersAreWhereTheyAre() throws {
+        let compiled = try model(Entity("Shop").attribute("n", .integer64).tree("byNumber", "n"))
+        let engine = try open(compiled)
+        let numbers: [Int64] = [.max, .max - 1, .min, 9_007_199_254_740_993, -9_007_199_254_740_993, 3]
+        try engine.database.write { connection in
+            for (key, number) in numbers.enumerated() {
+                try connection.execute(
+                    "INSERT INTO ZSHOP (Z_PK, Z_ENT, Z_OPT, ZN) VALUES (\(key + 1), 1, 1, \(number))")
+            }
+        }
+        let found = try StoreVerifier.verify(engine.database, model: compiled, path: nil).map(\.message)
+        #expect(!found.contains { $0.contains("Z_RT_") }, "\(found)")
+    }
+
     @Test func itIsKeptUpAndVerified() throws {
         let compiled = try model(shop)
         let engine = try open(compiled)

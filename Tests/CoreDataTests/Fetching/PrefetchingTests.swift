@@ -38,6 +38,19 @@ import Testing
         return try context.fetch(request)
     }
 
+    /// Whether a path is refused does not depend on the objects that there are.
+    @Test(arguments: [true, false])
+    func aPathThatLeadsNowhereIsRefused(isEmpty: Bool) throws {
+        let stack = try isEmpty ? LibraryStack() : library()
+        try stack.story { context in
+            for (path, step) in [("nothing", "nothing"), ("name", "name"), ("books.nothing.pages", "nothing")] {
+                let error = try #require(throws: CocoaError.self) { try authors([path], context) }
+                #expect(
+                    error.errorCode == 134060 && error.localizedDescription.contains("'\(step)' is no relationship"))
+            }
+        }
+    }
+
     /// Reads all chapters of the authors' books, and expects that this takes no statement.
     private func expectTitles(_ count: Int, of authors: [Author], in stack: LibraryStack) {
         var titles: [String?] = []

@@ -140,6 +140,18 @@ final class BatchShelfStore: ShelfStore, BatchReadingIncrementalStore, @unchecke
     ) throws -> [NSIncrementalStoreNode] { nodes(objectIDs) }
 }
 
+/// The same, which answers with the node of another object.
+final class MistakenShelfStore: ShelfStore, @unchecked Sendable {
+    override class var type: String { "MistakenShelf" }
+
+    override func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        let other = newObjectID(for: objectID.entity, referenceObject: number(objectID) % 3 + 1)
+        return try super.newValuesForObject(with: other, with: context)
+    }
+}
+
 /// The same, which keeps its metadata itself.
 final class KeepingShelfStore: ShelfStore, @unchecked Sendable {
     override class var type: String { "KeepingShelf" }

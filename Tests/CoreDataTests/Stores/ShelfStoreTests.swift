@@ -177,6 +177,16 @@ import Testing
         }
     }
 
+    @Test("A node of another object than was asked for is refused")
+    func mistaken() throws {
+        let context = try context(MistakenShelfStore.self)
+        try context.performAndWait {
+            let book = try #require(try context.fetch(request("Book")).first)
+            let error = #expect(throws: CocoaError.self) { try context.existingObject(with: book.objectID) }
+            #expect(error?.localizedDescription.contains("returned a node of") == true)
+        }
+    }
+
     @Test("shouldRefreshRefetchedObjects asks for the objects that have been read, and for no others")
     func refetched() throws {
         let context = try context()

@@ -141,6 +141,14 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         try ask { store, context in
             do {
                 let node = try store.newValuesForObject(with: objectID(primaryKey, root: root), with: context)
+                guard node.objectID.runtime.root == root, node.objectID.primaryKey == primaryKey else {
+                    throw CoreDataErrors.make(
+                        NSPersistentStoreOperationError,
+                        """
+                        \(type(of: store)).newValuesForObject(with:with:) was asked for \(objectID(primaryKey, root: root)), and \
+                        returned a node of \(node.objectID).
+                        """)
+                }
                 return try take(node, primaryKey, root: root, context)
             } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
                 rows[RowKey(entity: root, primaryKey: primaryKey)] = nil
