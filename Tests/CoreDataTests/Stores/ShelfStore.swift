@@ -35,7 +35,7 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         try Self.shelves.withLock { try body(&$0[url?.path ?? "", default: Shelf()]) }
     }
 
-    private func number(_ id: NSManagedObjectID) -> Int { referenceObject(for: id) as? Int ?? -1 }
+    fileprivate func number(_ id: NSManagedObjectID) -> Int { referenceObject(for: id) as? Int ?? -1 }
     private func name(_ id: NSManagedObjectID) -> String { "\(id.entity.name ?? "") \(number(id))" }
 
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: Self.type, NSStoreUUIDKey: url?.path ?? ""] }
