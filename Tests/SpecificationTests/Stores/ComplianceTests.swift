@@ -91,14 +91,14 @@ import Testing
     }
 
     @Test func everyLackHasAReason() {
-        for store in SpecifiedStore.all {
+        for store in SpecifiedStore.every {
             for (capability, reason) in store.lacks {
                 #expect(!reason.isEmpty, "\(store.name) does not say why it lacks \(capability)")
             }
         }
         for capability in Capability.allCases {
-            #expect(SpecifiedStore.all.contains { $0.has(capability) }, "no store has \(capability)")
-            #expect(SpecifiedStore.all.contains { !$0.has(capability) }, "every store has \(capability)")
+            #expect(SpecifiedStore.every.contains { $0.has(capability) }, "no store has \(capability)")
+            #expect(SpecifiedStore.every.contains { !$0.has(capability) }, "every store has \(capability)")
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
         let stores = Self.folder.appendingPathComponent("Stores")
         let files = try FileManager.default.contentsOfDirectory(atPath: stores.path)
             .filter { $0.hasSuffix("Store.swift") && $0 != "SpecifiedStore.swift" }
-        #expect(files.count == SpecifiedStore.all.count)
-        #expect(Set(SpecifiedStore.all.map(\.name)).count == SpecifiedStore.all.count)
+        #expect(files.count == SpecifiedStore.every.count)
+        #expect(Set(SpecifiedStore.every.map(\.name)).count == SpecifiedStore.every.count)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// A kind of store of which the specification must hold: how to make one, and what it cannot do.
 ///
-/// A file in this folder adds a kind, as ``sqliteFile``, ``sqliteMemory`` and ``memory``; ``all`` lists them.
+/// A file in this folder adds a kind, as ``sqliteFile``, ``sqliteMemory`` and ``memory``; ``every`` lists them.
 struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     let name: String
     /// Makes an empty store for the model.
@@ -33,11 +33,15 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// Whether a date may be any number of seconds; else it is kept to the microsecond, for some hundred thousand years.
     var keepsEveryDate = true
 
-    static let all: [SpecifiedStore] = [
-        .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder, .postgreSQL,
-        .pooledPostgreSQL,
-        .plainPostgreSQL,
+    /// The stores that need no server.
+    private static let local: [SpecifiedStore] = [
+        .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder,
     ]
+    private static let onServers: [SpecifiedStore] = [.postgreSQL, .pooledPostgreSQL, .plainPostgreSQL]
+    /// Every kind of store.
+    static let every = local + onServers
+    /// The stores that tests run on: in the short form one of those on servers, another one every day.
+    static let all = local + Trials.some(of: onServers)
 
     /// Why a store lacks query generations.
     static let noFormerState =
