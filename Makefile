@@ -7,10 +7,10 @@ SWIFT_FLAGS ?=
 # back and forth between packages in one folder fetches dependencies again, so without it each package has a folder of its own.
 SCRATCH ?=
 SCRATCH_FLAGS = $(if $(SCRATCH),--scratch-path '$(SCRATCH)')
-# Without debug information and index, which take a tenth of a build each: LEAN=1, as in CI, and always for the web apps, which most
-# people build to see them run. A crash then names functions without lines.
+# Without debug information, which takes a tenth of a build: LEAN=1, as in CI, and always for the web apps, which most people build to see
+# them run. A crash then names functions without lines.
 LEAN ?=
-LEAN_FLAGS = -debug-info-format none --disable-index-store
+LEAN_FLAGS = -debug-info-format none
 FLAGS = $(SWIFT_FLAGS) $(if $(LEAN),$(LEAN_FLAGS)) $(SCRATCH_FLAGS)
 # Extra arguments of Scripts/run-tests.py: TESTS='--filter KilledProcess --width 1'.
 TESTS ?=
