@@ -1,5 +1,6 @@
 // swift-tools-version: 6.1
 
+import CompilerPluginSupport
 import PackageDescription
 
 let package = Package(
@@ -8,6 +9,8 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
         .library(name: "CoreDataRemoteBackup", targets: ["CoreDataRemoteBackup"]),
+        // The only product that builds swift-syntax's macro libraries.
+        .library(name: "SwiftData", targets: ["SwiftData"]),
         // Needs libpq; who does not ask for it neither builds nor links it.
         .library(name: "CoreDataPostgreSQL", targets: ["CoreDataPostgreSQL"]),
         // Both with the trait OpenCombine; without it they are empty.
@@ -114,6 +117,16 @@ let package = Package(
                 .product(
                     name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]),
+
+        // SwiftData's API over CoreData.
+        .macro(
+            name: "SwiftDataMacros",
+            dependencies: [
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+            ]),
+        .target(
+            name: "SwiftData", dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "SwiftDataMacros"]),
 
         // L4
         // Stores in PostgreSQL.
@@ -255,6 +268,13 @@ let package = Package(
             name: "CoreDataRemoteBackupTests",
             dependencies: ["CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests", "TestSupport"]),
         .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
+        .testTarget(
+            name: "SwiftDataMacrosTests",
+            dependencies: [
+                "SwiftDataMacros", .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftParser", package: "swift-syntax"),
+            ]),
+        .testTarget(name: "SwiftDataTests", dependencies: ["SwiftData", "CoreData", "TestSupport"]),
         .testTarget(name: "ArchitectureTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,3 @@
+import SwiftDataMacros
+import SwiftSyntaxMacroExpansion
+import Testing
