@@ -126,7 +126,8 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
             ]),
         .target(
-            name: "SwiftData", dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "SwiftDataMacros"]),
+            name: "SwiftData",
+            dependencies: ["CoreData", "CoreDataModel", "CoreDataPredicate", "CoreDataPrimitives", "SwiftDataMacros"]),
 
         // L4
         // Stores in PostgreSQL.

@@ -58,6 +58,9 @@ package enum KeyPathNames {
         return true
     }
 
+    /// The name that a key path of stored properties prints; `nil` where one of them is computed.
+    package static func printedName(of keyPath: AnyKeyPath) -> String? { derivedName(String(describing: keyPath)) }
+
     /// Makes a property known. Called once for each by generated code, before the first use of its key path.
     package static func register(_ keyPath: AnyKeyPath, name: String) { remember(keyPath, name) }
 

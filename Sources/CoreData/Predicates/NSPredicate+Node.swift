@@ -119,3 +119,8 @@ final class PredicatePayload {
         }
     }
 }
+
+/// Makes predicates of trees, for modules above this one.
+package enum PredicateTrees {
+    package static func predicate(_ node: PredicateNode) -> NSPredicate { NSPredicate(predicateNode: node) }
+}
