@@ -1,3 +1,0 @@
-import SwiftDataMacros
-import SwiftSyntaxMacroExpansion
-import Testing
