@@ -1,2 +1,0 @@
-import SwiftData
-import Testing
