@@ -1,0 +1,77 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@Model`: makes a class a `PersistentModel`.
+///
+/// It has three roles. As a member attribute macro it marks the persisted properties, each with its index; their accessors come from
+/// ``PersistedPropertyMacro``. As a member macro it adds the backing data, the metadata of the schema and the initializer that
+/// contexts use (``ModelMembers``), and reports what a model cannot have (``ModelDiagnosis``). As an extension macro it adds the
+/// conformances.
+struct PersistentModelMacro {
+    /// The class, unless it is a declaration that can never be a model.
+    static func model(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> ModelDeclaration?
+    {
+        guard let node = declaration.as(ClassDeclSyntax.self),
+            ModelDiagnosis.genericContext(of: node, in: context) == nil
+        else { return nil }
+        return ModelDeclaration(node)
+    }
+}
+
+extension PersistentModelMacro: MemberMacro {
+    static func expansion(
+        of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        ModelDiagnosis.report(on: declaration, attribute: node, in: context)
+        guard let model = model(declaration, in: context) else { return [] }
+        return ModelMembers(model, isSubclass: !protocols.needs("PersistentModel")).declarations
+    }
+}
+
+extension PersistentModelMacro: MemberAttributeMacro {
+    static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        guard let property = model(declaration, in: context)?.property(declaredBy: member) else { return [] }
+        let macro = property.isTransformable ? "_TransformablePersistedProperty" : "_PersistedProperty"
+        return ["@SwiftData.\(raw: macro)(\(raw: property.index))"]
+    }
+}
+
+extension PersistentModelMacro: ExtensionMacro {
+    static func expansion(
+        of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        guard let model = model(declaration, in: context) else { return [] }
+        let availability = model.node.attributes.availability
+        var extensions: [DeclSyntax] = []
+        if protocols.needs("PersistentModel") {
+            extensions.append("\(raw: availability)extension \(type.trimmed): SwiftData.PersistentModel {}")
+        }
+        if protocols.needs("Observable") {
+            extensions.append("\(raw: availability)extension \(type.trimmed): Observation.Observable {}")
+        }
+        if protocols.needs("Sendable") {
+            extensions.append(
+                """
+                @available(*, unavailable, message: "Models are not Sendable: pass 'persistentModelID' to another context, or use a ModelActor")
+                extension \(type.trimmed): Sendable {}
+                """)
+        }
+        return extensions.compactMap { $0.as(ExtensionDeclSyntax.self) }
+    }
+}
+
+extension [TypeSyntax] {
+    /// Whether the protocol is among those that the type does not conform to yet.
+    fileprivate func needs(_ name: String) -> Bool {
+        contains { type in
+            type.trimmedDescription.split(separator: ".").last.map(String.init) == name
+        }
+    }
+}
