@@ -23,13 +23,14 @@ struct ModelDeclaration {
         var uniques: [Constraint] = []
         for member in node.memberBlock.members {
             if let variable = member.decl.as(VariableDeclSyntax.self), variable.isPersisted {
-                for binding in variable.bindings where !binding.isComputed {
-                    guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { continue }
-                    properties.append(
-                        StoredProperty(
-                            index: properties.count, declaration: variable, binding: binding,
-                            identifier: pattern.identifier))
-                }
+                // Several variables in one declaration are an error, which is reported elsewhere.
+                guard variable.bindings.count == 1, let binding = variable.bindings.first,
+                    let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+                else { continue }
+                properties.append(
+                    StoredProperty(
+                        index: properties.count, declaration: variable, binding: binding,
+                        identifier: pattern.identifier.trimmed))
             } else if let macro = member.decl.as(MacroExpansionDeclSyntax.self) {
                 let constraint = Constraint(
                     kind: macro.macroName.text, arguments: macro.arguments.trimmedDescription)
@@ -55,7 +56,7 @@ struct ModelDeclaration {
 
     /// The persisted property that the member declares; `nil` where the macro leaves it alone.
     func property(declaredBy member: some DeclSyntaxProtocol) -> StoredProperty? {
-        guard let variable = member.as(VariableDeclSyntax.self), variable.isPersisted, variable.bindings.count == 1,
+        guard let variable = member.as(VariableDeclSyntax.self), variable.isPersisted,
             let pattern = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)
         else { return nil }
         return properties.first { $0.identifier.text == pattern.identifier.text }

@@ -9,6 +9,14 @@ import SwiftSyntaxMacros
 /// contexts use (``ModelMembers``), and reports what a model cannot have (``ModelDiagnosis``). As an extension macro it adds the
 /// conformances.
 struct PersistentModelMacro {
+    /// Written before the protocol, so that the conformance is nobody's where the main actor is the default isolation. Compilers before
+    /// 6.2 know neither.
+    #if compiler(>=6.2)
+        private static let isolation = "nonisolated "
+    #else
+        private static let isolation = ""
+    #endif
+
     /// The class, unless it is a declaration that can never be a model.
     static func model(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> ModelDeclaration?
     {
@@ -50,11 +58,10 @@ extension PersistentModelMacro: ExtensionMacro {
         guard let model = model(declaration, in: context) else { return [] }
         let availability = model.node.attributes.availability
         var extensions: [DeclSyntax] = []
+        // It implies the conformance to Observable.
         if protocols.needs("PersistentModel") {
-            extensions.append("\(raw: availability)extension \(type.trimmed): SwiftData.PersistentModel {}")
-        }
-        if protocols.needs("Observable") {
-            extensions.append("\(raw: availability)extension \(type.trimmed): Observation.Observable {}")
+            extensions.append(
+                "\(raw: availability)extension \(type.trimmed): \(raw: isolation)SwiftData.PersistentModel {}")
         }
         if protocols.needs("Sendable") {
             extensions.append(

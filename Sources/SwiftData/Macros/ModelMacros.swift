@@ -17,11 +17,11 @@
 ///
 /// Differs from Apple: initial values may use the type of the property (`var state: State = .idle`).
 @attached(
-    member, conformances: Observable, PersistentModel, Sendable,
+    member, conformances: PersistentModel, Sendable,
     names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init), named(_attach),
     named(_$observation), named(access), named(withMutation), named(_withMutation), named(_SwiftDataNoType))
 @attached(memberAttribute)
-@attached(extension, conformances: Observable, PersistentModel, Sendable)
+@attached(extension, conformances: PersistentModel, Sendable)
 public macro Model() = #externalMacro(module: "SwiftDataMacros", type: "PersistentModelMacro")
 
 /// Sets options of a persisted attribute.
