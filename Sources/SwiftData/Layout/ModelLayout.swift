@@ -1,0 +1,70 @@
+import CoreData
+import Foundation
+import Synchronization
+
+/// What a model class declares: its persistent properties, and how each is kept. One per class, made once.
+///
+///     let layout = ModelLayout.of(Trip.self)
+///     layout.entityName                         // "Trip"
+///     layout.properties[0].name                 // "name"
+///     layout.name(of: \Trip.address.city)       // "address.city"
+package final class ModelLayout: @unchecked Sendable {
+    // Safe because everything is set in the initialiser, but the names found later, which are behind a lock.
+    package let type: any PersistentModel.Type
+    package let entityName: String
+    /// The layout of the model class that this one inherits from.
+    package let superclass: ModelLayout?
+    /// The class's own properties, in the order of the source.
+    package let properties: [ModelProperty]
+    /// Property names, by constraint of `#Unique`.
+    package let uniquenessConstraints: [[String]]
+    /// The indexes that `#Index` asks for.
+    package let indexes: [ModelIndexDeclaration]
+    /// Why no schema can have the class: which property cannot be stored. `nil` where all can.
+    package let problem: String?
+
+    private let propertiesByName: [String: ModelProperty]
+    let ownNames: [AnyKeyPath: String]
+    let foundNames = Mutex<[AnyKeyPath: String?]>([:])
+
+    private static let layouts = Mutex<[ObjectIdentifier: ModelLayout]>([:])
+
+    /// The layout of a class. Never stops the program: see ``problem``.
+    package static func of(_ type: any PersistentModel.Type) -> ModelLayout {
+        if let known = layouts.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        // Outside of the lock: this evaluates the class's default values, which is code of the program.
+        let made = ModelLayout(ModelDeclaration.of(type))
+        return layouts.withLock { layouts in
+            if let known = layouts[ObjectIdentifier(type)] { return known }
+            layouts[ObjectIdentifier(type)] = made
+            return made
+        }
+    }
+
+    private init(_ declaration: ModelDeclaration) {
+        type = declaration.type
+        entityName = declaration.entityName
+        superclass = declaration.superclass.map { ModelLayout.of($0.type) }
+        properties = declaration.properties.enumerated().map { index, property in
+            ModelProperty(
+                index: index, name: property.name, keyPath: property.keyPath, valueType: property.valueType,
+                defaultValue: property.defaultValue, form: property.form,
+                inverse: InverseInference.inverse(of: property, in: declaration),
+                attribute: property.metadata as? Schema.Attribute,
+                relationship: property.metadata as? Schema.Relationship)
+        }
+        uniquenessConstraints = declaration.uniquenessConstraints
+        indexes = declaration.indexes
+        problem = declaration.problem ?? superclass?.problem
+        ownNames = Dictionary(properties.map { ($0.keyPath, $0.name) }, uniquingKeysWith: { first, _ in first })
+        propertiesByName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The property of that name, inherited ones included.
+    package func property(named name: String) -> ModelProperty? {
+        propertiesByName[name] ?? superclass?.property(named: name)
+    }
+
+    /// All properties, those of the superclasses first.
+    package var allProperties: [ModelProperty] { (superclass?.allProperties ?? []) + properties }
+}
