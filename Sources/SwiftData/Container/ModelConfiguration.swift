@@ -9,6 +9,9 @@ import Foundation
 ///
 /// Without a name, the file is `default.store`.
 public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugStringConvertible {
+    /// The name of a configuration without one.
+    static let defaultName = "default"
+
     /// The file of the store; `/dev/null` in memory.
     public let url: URL
     /// The name, which error messages and Core Data's configuration have.
@@ -27,6 +30,8 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
     public let allowsSave: Bool
     /// Whether the store lives in memory and ends with the container.
     public let isStoredInMemoryOnly: Bool
+    /// Whether the file is called as the configuration is.
+    private let isNamed: Bool
 
     /// The file of the store.
     public var id: URL { url }
@@ -84,10 +89,10 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
         let url =
             isStoredInMemoryOnly
             ? URL(fileURLWithPath: "/dev/null")
-            : StoreFolders.url(named: name ?? "default", group: groupContainer.identifier)
+            : StoreFolders.url(named: name ?? Self.defaultName, group: groupContainer.identifier)
         self.init(
             name: name, schema: schema, url: url, isStoredInMemoryOnly: isStoredInMemoryOnly, allowsSave: allowsSave,
-            groupContainer: groupContainer, cloudKitDatabase: cloudKitDatabase)
+            isNamed: true, groupContainer: groupContainer, cloudKitDatabase: cloudKitDatabase)
     }
 
     /// A store by its file.
@@ -97,18 +102,19 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
     ) {
         self.init(
             name: name, schema: schema, url: url, isStoredInMemoryOnly: url.path == "/dev/null", allowsSave: allowsSave,
-            groupContainer: .none, cloudKitDatabase: cloudKitDatabase)
+            isNamed: false, groupContainer: .none, cloudKitDatabase: cloudKitDatabase)
     }
 
     private init(
         name: String?, schema: Schema?, url: URL, isStoredInMemoryOnly: Bool, allowsSave: Bool,
-        groupContainer: GroupContainer, cloudKitDatabase: CloudKitDatabase
+        isNamed: Bool, groupContainer: GroupContainer, cloudKitDatabase: CloudKitDatabase
     ) {
-        self.name = name ?? "default"
+        self.name = name ?? Self.defaultName
         self.schema = schema
         self.url = url
         self.isStoredInMemoryOnly = isStoredInMemoryOnly
         self.allowsSave = allowsSave
+        self.isNamed = isNamed
         self.groupContainer = groupContainer
         self.cloudKitDatabase = cloudKitDatabase
         groupAppContainerIdentifier = groupContainer.identifier
@@ -126,6 +132,6 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
     ///   ``SwiftDataError/configurationFileNameContainsInvalidCharacters``.
     public func validate() throws {
         guard !isStoredInMemoryOnly else { return }
-        try StoreFolders.validate(fileName: url.lastPathComponent, name: name)
+        try StoreFolders.validate(fileName: isNamed ? name + ".store" : url.lastPathComponent, of: name)
     }
 }

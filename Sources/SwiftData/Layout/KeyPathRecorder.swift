@@ -8,35 +8,55 @@ import Foundation
 package final class KeyPathRecorder {
     /// What was asked for so far.
     package private(set) var names: [String] = []
-    /// The class of the object that is asked next.
-    private var layout: ModelLayout
-    /// Which of the two samples of a property are given.
-    let variant: Int
-    /// What is given for a property, instead of a sample.
-    let given: (name: String, value: Any)?
-    /// Whether a property was asked for that no sample is known of.
+    /// The last property that was asked for, and what it was given.
+    private(set) var last: (property: ModelDeclaration.Property, value: Any)?
+    /// Whether a property was asked for of which there is no value to give.
     private(set) var isIncomplete = false
+    /// The class of the object that is asked next.
+    private var declaration: ModelDeclaration
+    /// Which of the two samples of a property are given.
+    private let variant: Int
+    /// What is given for the property of a name, instead of a sample.
+    private let given: (name: String, value: Any)?
 
-    init(_ layout: ModelLayout, variant: Int = 0, given: (name: String, value: Any)? = nil) {
-        self.layout = layout
+    init(_ declaration: ModelDeclaration, variant: Int = 0, given: (name: String, value: Any)? = nil) {
+        self.declaration = declaration
         self.variant = variant
         self.given = given
     }
 
     /// Notes a property by its name, and gives a value of its type.
     ///
-    /// - Precondition: `canRead` says so.
+    /// - Precondition: ``KeyPathSearch`` has checked that there are values for all properties of the class.
     package func value<V>(named name: String, as type: V.Type = V.self) -> V {
+        let path = (names + [name]).joined(separator: ".")
         names.append(name)
-        if let value = sample(of: name) as? V { return value }
-        isIncomplete = true
-        preconditionFailure("Property '\(name)' of \(layout.type) has no value to look for key paths with.")
+        if let property = declaration.property(named: name),
+            let sample = given?.name == path ? given?.value : sample(of: property), let value = sample as? V
+        {
+            last = (property, sample)
+            return value
+        }
+        preconditionFailure("Property '\(name)' of \(declaration.type) has no value to look for key paths with.")
     }
 
-    private func sample(of name: String) -> Any? { nil }
+    private func sample(of property: ModelDeclaration.Property) -> Any? {
+        switch property.form {
+        case .attribute(let form):
+            return form.samples.isEmpty ? nil : form.samples[min(variant, form.samples.count - 1)]
+        case .toOne(let type, _):
+            guard names.count < KeyPathSearch.maximumSteps else { return nil }
+            declaration = ModelDeclaration.of(type)
+            return KeyPathSearch.makeProbe(type, self)
+        case .toMany:
+            let type = (property.valueType as? any OptionalType.Type)?.wrappedType ?? property.valueType
+            return (type as? any ArchivedCollection.Type)?.empty
+        }
+    }
 }
 
 /// The backing of a model object that stands for none: a `DefaultBackingData` that adopts it keeps the recorder.
 package protocol RecordingBacking {
+    /// What notes the properties, and gives their values.
     var recorder: KeyPathRecorder { get }
 }

@@ -16,16 +16,13 @@ package final class ModelLayout: @unchecked Sendable {
     package let superclass: ModelLayout?
     /// The class's own properties, in the order of the source.
     package let properties: [ModelProperty]
-    /// Property names, by constraint of `#Unique`.
-    package let uniquenessConstraints: [[String]]
-    /// The indexes that `#Index` asks for.
-    package let indexes: [ModelIndexDeclaration]
+    private let constraints: [any ModelConstraint]
     /// Why no schema can have the class: which property cannot be stored. `nil` where all can.
     package let problem: String?
 
     private let propertiesByName: [String: ModelProperty]
     let ownNames: [AnyKeyPath: String]
-    let foundNames = Mutex<[AnyKeyPath: String?]>([:])
+    let foundNames = Mutex<[FoundKeyPath: String?]>([:])
 
     private static let layouts = Mutex<[ObjectIdentifier: ModelLayout]>([:])
 
@@ -53,8 +50,7 @@ package final class ModelLayout: @unchecked Sendable {
                 attribute: property.metadata as? Schema.Attribute,
                 relationship: property.metadata as? Schema.Relationship)
         }
-        uniquenessConstraints = declaration.uniquenessConstraints
-        indexes = declaration.indexes
+        constraints = declaration.constraints
         problem = declaration.problem ?? superclass?.problem
         ownNames = Dictionary(properties.map { ($0.keyPath, $0.name) }, uniquingKeysWith: { first, _ in first })
         propertiesByName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -67,4 +63,16 @@ package final class ModelLayout: @unchecked Sendable {
 
     /// All properties, those of the superclasses first.
     package var allProperties: [ModelProperty] { (superclass?.allProperties ?? []) + properties }
+
+    /// The names of properties of each constraint of `#Unique`.
+    ///
+    /// - Throws: ``SwiftDataError`` for a key path that is no stored property.
+    package func uniquenessConstraints() throws -> [[String]] {
+        try constraints.flatMap { try $0.uniquePropertyNames() }
+    }
+
+    /// The indexes that `#Index` asks for.
+    ///
+    /// - Throws: ``SwiftDataError`` for a key path that is no stored property.
+    package func indexes() throws -> [ModelIndexDeclaration] { try constraints.flatMap { try $0.indexDeclarations() } }
 }

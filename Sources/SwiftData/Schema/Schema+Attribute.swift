@@ -16,6 +16,10 @@ extension Schema {
         public var isOptional: Bool
         /// A text that makes the entity's version hash another one.
         public var hashModifier: String?
+        /// How the values are kept; `nil` for one that was described by hand, or read from a file.
+        package var form: AttributeForm?
+        /// The column's type, of an attribute that was read from a file.
+        private(set) var storedType: NSAttributeType?
 
         /// What `@Attribute` says; the macro knows name, type and default value.
         public init(_ options: Option..., originalName: String? = nil, hashModifier: String? = nil) {
@@ -51,7 +55,7 @@ extension Schema {
         public var isCodable: Bool { options.contains(.codable) }
 
         private enum CodingKeys: CodingKey {
-            case name, originalName, type, options, isOptional, hashModifier
+            case name, originalName, type, options, isOptional, hashModifier, attributeType
         }
 
         public required init(from decoder: any Decoder) throws {
@@ -63,6 +67,8 @@ extension Schema {
             valueType = SchemaTypeNames.type(named: typeName, isOptional: isOptional)
             options = try container.decode([Option].self, forKey: .options)
             hashModifier = try container.decodeIfPresent(String.self, forKey: .hashModifier)
+            storedType = try container.decodeIfPresent(UInt.self, forKey: .attributeType)
+                .flatMap { NSAttributeType(rawValue: $0) }
         }
 
         public func encode(to encoder: any Encoder) throws {
@@ -73,6 +79,17 @@ extension Schema {
             try container.encode(options, forKey: .options)
             try container.encode(isOptional, forKey: .isOptional)
             try container.encodeIfPresent(hashModifier, forKey: .hashModifier)
+            try container.encodeIfPresent(
+                (storedType ?? (try? resolvedForm())?.attributeType)?.rawValue, forKey: .attributeType)
+        }
+
+        /// How the values are kept.
+        ///
+        /// - Throws: ``UnsupportedType``.
+        func resolvedForm() throws -> AttributeForm {
+            try form
+                ?? AttributeForm(
+                    of: valueType, at: AttributeForm.Place(name: name, defaultValue: defaultValue), options: self)
         }
 
         public static func == (one: Attribute, other: Attribute) -> Bool {
@@ -169,11 +186,11 @@ extension Schema.Attribute {
         /// The encoded form of the value is stored as one value. Predicates and sorting cannot look into it.
         public static var codable: Option { Option(.codable) }
 
-        /// A value transformer makes data of the values. The type is registered under its own name unless that is taken.
+        /// A value transformer of that class makes data of the values.
+        ///
+        /// Differs from Apple: register it under the class's name, with or without module, before the container is made.
         public static func transformable(by type: ValueTransformer.Type) -> Option {
-            let name = NSStringFromClass(type)
-            TransformerRegistration.register(type, name: name)
-            return Option(.transformable, transformerName: name)
+            Option(.transformable, transformerName: TransformerNames.name(of: type))
         }
 
         /// The value transformer that is registered under that name makes data of the values.

@@ -41,7 +41,7 @@ extension Schema {
 
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(declarations(), forKey: .indices)
+            try container.encode(indexDeclarations(), forKey: .indices)
         }
 
         public static func == (one: Index, other: Index) -> Bool { one === other || one.paths == other.paths }
@@ -78,7 +78,7 @@ extension Schema {
 
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(names(), forKey: .constraints)
+            try container.encode(uniquePropertyNames(), forKey: .constraints)
         }
 
         public static func == (one: Unique, other: Unique) -> Bool {

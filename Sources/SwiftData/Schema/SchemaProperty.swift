@@ -30,14 +30,12 @@ extension SchemaProperty {
 /// What every `Optional` is, so that the type it wraps is found at run time.
 protocol OptionalType {
     static var wrappedType: any Any.Type { get }
-    static func some(_ value: Any) -> Any?
-    static var none: Any { get }
+    static var nilValue: Any { get }
     var wrapped: Any? { get }
 }
 
 extension Optional: OptionalType {
     static var wrappedType: any Any.Type { Wrapped.self }
-    static func some(_ value: Any) -> Any? { (value as? Wrapped).map { Optional.some($0) as Any } }
-    static var none: Any { Wrapped?.none as Any }
+    static var nilValue: Any { Wrapped?.none as Any }
     var wrapped: Any? { self }
 }

@@ -41,6 +41,15 @@ package struct AttributeForm: @unchecked Sendable {
     }
 
     package let kind: Kind
+    /// The attribute's type in the model.
+    package var attributeType: NSAttributeType {
+        switch kind {
+        case .scalar(let type): type
+        case .composite: .compositeAttributeType
+        case .json: .binaryDataAttributeType
+        case .transformable: .transformableAttributeType
+        }
+    }
     /// Whether there can be no value.
     package let isOptional: Bool
     /// The Swift type, without optionality.
@@ -49,11 +58,11 @@ package struct AttributeForm: @unchecked Sendable {
     package let enumeration: Enumeration?
     /// A value that `NSManagedObject.setValue(_:forKey:)` takes, of a Swift value: composites are dictionaries with the elements that
     /// are not nil. `nil` for nil.
-    package let encode: @Sendable (_ value: Any) throws -> Any?
+    package let encode: (_ value: Any) throws -> Any?
     /// The Swift value, of what `NSManagedObject.value(forKey:)` gives. Of an optional type where ``isOptional``.
     ///
     /// - Throws: for a stored value that is none of the type's, such as a raw value without a case.
-    package let decode: @Sendable (_ stored: Any?) throws -> Any
+    package let decode: (_ stored: Any?) throws -> Any
     /// Two different values of the Swift type without optionality, or one, or none if none could be made: what the layout was
     /// learned from.
     let samples: [Any]

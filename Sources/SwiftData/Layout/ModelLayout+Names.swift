@@ -1,0 +1,29 @@
+import Foundation
+
+extension ModelLayout {
+    /// The name behind a key path: of a property, inherited ones included, or a path to a member of a composite (`address.city`, and
+    /// `mood.mood` for an enumeration's raw value) or through relationships (`owner.name`).
+    ///
+    /// A key path of a list is found by one lookup. Another one is applied to an instance that notes what it is asked for; the answer is
+    /// kept.
+    ///
+    /// - Returns: `nil` where the key path is no stored property, such as a computed or transient one.
+    package func name(of keyPath: AnyKeyPath) -> String? {
+        if let name = declaredName(of: keyPath) { return name }
+        let key = FoundKeyPath(keyPath: keyPath)
+        if let found = foundNames.withLock({ $0[key] }) { return found }
+        let found = KeyPathSearch.name(of: keyPath, in: ModelDeclaration.of(type))
+        foundNames.withLock { $0[key] = .some(found) }
+        return found
+    }
+
+    private func declaredName(of keyPath: AnyKeyPath) -> String? {
+        ownNames[keyPath] ?? superclass?.declaredName(of: keyPath)
+    }
+}
+
+/// A key path that was looked for.
+struct FoundKeyPath: Hashable, @unchecked Sendable {
+    // Safe because nothing changes a key path.
+    let keyPath: AnyKeyPath
+}

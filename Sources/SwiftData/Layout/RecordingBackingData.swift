@@ -1,0 +1,21 @@
+import Foundation
+
+/// The backing of a model object that stands for none; see ``KeyPathRecorder``.
+struct RecordingBackingData<Model: PersistentModel>: BackingData, RecordingBacking {
+    let recorder: KeyPathRecorder
+
+    init(_ recorder: KeyPathRecorder) { self.recorder = recorder }
+
+    init(for type: Model.Type) { self.init(KeyPathRecorder(ModelDeclaration.of(type))) }
+
+    private func value<Value>(_ key: AnyKeyPath, _ type: Value.Type) -> Value {
+        // Not by the layout, which may be what is being made.
+        let properties = ModelDeclaration.of(Model.self).allProperties
+        return recorder.value(named: properties.first { $0.keyPath == key }?.name ?? "", as: type)
+    }
+
+    func getValue<Value: Decodable>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
+    func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
+    func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>) -> Value? { value(key, Value?.self) }
+    func getValue<Value: RelationshipCollection>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
+}
