@@ -29,7 +29,7 @@ extension AttributeForm {
         }
         let coding = CompositeCoding(members: layout.members, elements: elements)
         // The coding of the type itself decides: what it does by key, it must also do with these values.
-        guard let encoded = try? coding.encode(layout.sample as? T),
+        guard let sample = layout.sample as? T, let encoded = try? coding.encode(sample),
             (try? coding.decode(type, from: encoded)) != nil
         else { return json(codable: type) }
         return AttributeForm(

@@ -28,7 +28,9 @@ struct StructLayout {
         guard !recording.isOpaque, let sample = defaultValue as? T else { return nil }
         let keys = KeyRecordingEncoder()
         guard (try? sample.encode(to: keys)) != nil, !keys.isOpaque else { return nil }
-        return layout(of: sample, keys: keys.keys, isMadeUp: false)
+        // Keys of values that are nil, which the encoder does not see, are those that the decoder asked for.
+        let missing = recording.keys.filter { key in !keys.keys.contains { $0.name == key.name } }
+        return layout(of: sample, keys: keys.keys + missing, isMadeUp: false)
     }
 
     private static func layout<T: Codable>(
