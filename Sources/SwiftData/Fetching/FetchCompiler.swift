@@ -40,7 +40,7 @@ struct FetchCompiler {
     ) throws -> NSFetchRequest<Result> {
         let entity = ModelLayout.of(type).entityName
         guard context.container.modelTypes[entity] != nil else {
-            throw SwiftDataError.unknownSchema.explained(
+            throw SwiftDataError(.unknownSchema, 
                 "'\(type)' is not in the schema of the container; list it in ModelContainer(for:) or in its Schema.")
         }
         let request = NSFetchRequest<Result>(entityName: entity)
@@ -51,7 +51,7 @@ struct FetchCompiler {
 
     private func name<T: PersistentModel>(of keyPath: PartialKeyPath<T>, of type: T.Type) throws -> String {
         if let name = ModelLayout.of(type).name(of: keyPath) { return name }
-        throw SwiftDataError.unsupportedKeyPath.explained("\(keyPath) is no stored property of '\(type)'.")
+        throw SwiftDataError(.unsupportedKeyPath, "\(keyPath) is no stored property of '\(type)'.")
     }
 
     /// What is read with the fetch. Relationships to many have no column; they are read when they are first used, as without the list.

@@ -72,7 +72,7 @@ extension ModelContext {
                 try block(model)
             }
             guard allowEscapingMutations || hadChanges || !hasChanges else {
-                throw SwiftDataError.modelValidationFailure.explained(
+                throw SwiftDataError(.modelValidationFailure, 
                     "The block of enumerate(_:) left unsaved changes of '\(T.self)'; save in the block, or pass "
                         + "allowEscapingMutations: true.")
             }

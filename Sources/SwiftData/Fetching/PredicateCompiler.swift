@@ -21,7 +21,7 @@ struct PredicateCompiler {
             let node = try conversion.node(predicate)
             return PathResolver(root: T.self).resolved(node)
         } catch {
-            throw SwiftDataError.unsupportedPredicate.explained(
+            throw SwiftDataError(.unsupportedPredicate, 
                 "#Predicate<\(T.self)>: \((error as? SwiftPredicateConversion.Failure)?.reason ?? "\(error)")")
         }
     }

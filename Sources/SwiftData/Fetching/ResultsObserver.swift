@@ -24,7 +24,7 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
         sectionBy = section
         let name = try section.map { keyPath in
             guard let name = ModelLayout.of(Element.self).name(of: keyPath) else {
-                throw SwiftDataError.unsupportedKeyPath.explained("\(keyPath) is no stored property of '\(Element.self)'.")
+                throw SwiftDataError(.unsupportedKeyPath, "\(keyPath) is no stored property of '\(Element.self)'.")
             }
             return name
         }
