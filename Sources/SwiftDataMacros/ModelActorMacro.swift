@@ -1,35 +1,33 @@
 import SwiftSyntax
-import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@ModelActor`: gives an actor a container, and a context that is used on the actor's executor only.
-struct ModelActorMacro {}
+struct ModelActorMacro {
+    static let formatMode = FormatMode.disabled
+}
 
 extension ModelActorMacro: MemberMacro {
     static func expansion(
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        guard let actor = declaration.as(ActorDeclSyntax.self) else {
-            context.diagnose(ModelDiagnosis.notAnActor(declaration, attribute: node))
-            return []
-        }
+        guard let actor = declaration.as(ActorDeclSyntax.self) else { return [] }
         let access = actor.modifiers.memberAccess
-        var members: [DeclSyntax] = [
-            "\(raw: access)nonisolated let modelExecutor: any SwiftData.ModelExecutor",
-            "\(raw: access)nonisolated let modelContainer: SwiftData.ModelContainer",
+        var members = [
+            "\(access)nonisolated let modelExecutor: any SwiftData.ModelExecutor",
+            "\(access)nonisolated let modelContainer: SwiftData.ModelContainer",
         ]
         if !hasOwnInitializer(actor) {
             members.append(
                 """
-                \(raw: access)init(modelContainer: SwiftData.ModelContainer) {
+                \(access)init(modelContainer: SwiftData.ModelContainer) {
                     let modelContext = SwiftData.ModelContext(modelContainer)
                     self.modelExecutor = SwiftData.DefaultSerialModelExecutor(modelContext: modelContext)
                     self.modelContainer = modelContainer
                 }
                 """)
         }
-        return members
+        return members.map(DeclSyntax.init(text:))
     }
 
     /// Whether the actor declares `init(modelContainer:)` itself.
@@ -47,9 +45,12 @@ extension ModelActorMacro: ExtensionMacro {
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard let actor = declaration.as(ActorDeclSyntax.self), !protocols.isEmpty else { return [] }
-        let conformance: DeclSyntax =
-            "\(raw: actor.attributes.availability)extension \(type.trimmed): SwiftData.ModelActor {}"
-        return conformance.as(ExtensionDeclSyntax.self).map { [$0] } ?? []
+        guard let actor = declaration.as(ActorDeclSyntax.self) else {
+            context.diagnose(ModelDiagnosis.notAnActor(declaration, attribute: node))
+            return []
+        }
+        guard !protocols.isEmpty else { return [] }
+        let text = "\(actor.attributes.availability)extension \(type.trimmed): SwiftData.ModelActor"
+        return [ExtensionDeclSyntax(text: text)]
     }
 }

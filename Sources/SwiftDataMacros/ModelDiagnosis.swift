@@ -4,22 +4,30 @@ import SwiftSyntaxMacros
 
 /// What a declaration with `@Model` or `@ModelActor` cannot have.
 enum ModelDiagnosis {
-    /// Reports everything that is wrong with the declaration, at the place where it has to be changed.
-    static func report(
-        on declaration: some DeclGroupSyntax, attribute: AttributeSyntax, in context: some MacroExpansionContext
-    ) {
+    /// Reports a declaration that is no class, or a generic one.
+    ///
+    /// - Returns: whether it can be a model.
+    static func reportKind(
+        of declaration: some DeclGroupSyntax, attribute: AttributeSyntax, in context: some MacroExpansionContext
+    ) -> Bool {
         guard let node = declaration.as(ClassDeclSyntax.self) else {
-            return context.diagnose(notAClass(declaration, attribute: attribute))
+            context.diagnose(notAClass(declaration, attribute: attribute))
+            return false
         }
-        if let generic = genericContext(of: node, in: context) {
-            let message = MacroMessage(
-                "generic",
-                """
-                '@Model' cannot be applied to class '\(node.name.text)' in a generic context: an entity has one class; \
-                remove the generic parameters
-                """)
-            return context.diagnose(Diagnostic(node: generic, message: message))
-        }
+        guard let generic = genericContext(of: node, in: context) else { return true }
+        let message = MacroMessage(
+            "generic",
+            """
+            '@Model' cannot be applied to class '\(node.name.text)' in a generic context: an entity has one class; \
+            remove the generic parameters
+            """)
+        context.diagnose(Diagnostic(node: generic, message: message))
+        return false
+    }
+
+    /// Reports the members that a model cannot have, and those that it lacks, at the place where they have to be changed.
+    static func reportMembers(of model: ModelDeclaration, in context: some MacroExpansionContext) {
+        let node = model.node
         for member in node.memberBlock.members {
             if let variable = member.decl.as(VariableDeclSyntax.self) {
                 PropertyDiagnosis(variable).diagnostics.forEach(context.diagnose)
@@ -27,7 +35,6 @@ enum ModelDiagnosis {
                 conditionalProperties(in: condition).forEach(context.diagnose)
             }
         }
-        let model = ModelDeclaration(node)
         if !model.hasInitializer { context.diagnose(missingInitializer(model)) }
     }
 

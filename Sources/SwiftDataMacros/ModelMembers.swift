@@ -1,5 +1,4 @@
 import SwiftSyntax
-import SwiftSyntaxBuilder
 
 /// The members that `@Model` adds to a class.
 ///
@@ -21,22 +20,23 @@ struct ModelMembers {
         isSubclass ? "\(model.firstInheritedType?.description ?? name).Root" : name
     }
 
-    var declarations: [DeclSyntax] {
+    /// The text of each member.
+    var declarations: [String] {
         [
             """
-            private var _$backingData = SwiftData.DefaultBackingData<\(raw: root)>(for: \(raw: name).self)
+            private var _$backingData = SwiftData.DefaultBackingData<\(root)>(for: \(name).self)
             """,
             persistentBackingData, schemaMetadata, initializer, attachment,
             """
             private var _$observation = SwiftData._ModelObservation()
             """,
             """
-            func access<_M>(keyPath: KeyPath<\(raw: name), _M>) {
+            func access<_M>(keyPath: KeyPath<\(name), _M>) {
                 _$observation.access(self, keyPath: keyPath)
             }
             """,
             """
-            func withMutation<_M, _T>(keyPath: KeyPath<\(raw: name), _M>, _ mutation: () throws -> _T) rethrows -> _T {
+            func withMutation<_M, _T>(keyPath: KeyPath<\(name), _M>, _ mutation: () throws -> _T) rethrows -> _T {
                 try _$observation.withMutation(of: self, keyPath: keyPath, mutation)
             }
             """,
@@ -45,17 +45,17 @@ struct ModelMembers {
         ]
     }
 
-    private var persistentBackingData: DeclSyntax {
+    private var persistentBackingData: String {
         if !isSubclass {
             return """
-                \(raw: access)var persistentBackingData: any SwiftData.BackingData<\(raw: name)> {
+                \(access)var persistentBackingData: any SwiftData.BackingData<\(name)> {
                     get { _$backingData }
                     set { _$backingData = SwiftData.DefaultBackingData(adopting: newValue) }
                 }
                 """
         }
         return """
-            \(raw: access)override var persistentBackingData: any SwiftData.BackingData<\(raw: root)> {
+            \(access)override var persistentBackingData: any SwiftData.BackingData<\(root)> {
                 get { super.persistentBackingData }
                 set {
                     super.persistentBackingData = newValue
@@ -66,7 +66,7 @@ struct ModelMembers {
     }
 
     /// Each element is a statement of its own, so that the time to type-check grows with the number of properties only.
-    private var schemaMetadata: DeclSyntax {
+    private var schemaMetadata: String {
         let kind = (isSubclass ? "override " : "") + (model.isFinal && !isSubclass ? "static" : "class")
         var lines = model.properties.map { "    metadata.append(\($0.metadata(of: name)))" }
         lines += model.constraints.map { constraint in
@@ -78,40 +78,40 @@ struct ModelMembers {
         }
         let body = ["    var metadata: [SwiftData.Schema.PropertyMetadata] = []"] + lines + ["    return metadata"]
         guard !lines.isEmpty else {
-            return "\(raw: access)\(raw: kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] { [] }"
+            return "\(access)\(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] { [] }"
         }
         return """
-            \(raw: access)\(raw: kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] {
-            \(raw: body.joined(separator: "\n"))
+            \(access)\(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] {
+            \(body.joined(separator: "\n"))
             }
             """
     }
 
-    private var initializer: DeclSyntax {
+    private var initializer: String {
         var body = model.properties.map { "    _\($0.name) = _SwiftDataNoType()" }
         if isSubclass { body.append("    super.init(backingData: backingData)") }
         body.append("    _$backingData = SwiftData.DefaultBackingData(adopting: backingData)")
         return """
-            \(raw: access)\(raw: isSubclass || !model.isFinal ? "required " : "")init(backingData: any SwiftData.BackingData<\(raw: root)>) {
-            \(raw: body.joined(separator: "\n"))
+            \(access)\(isSubclass || !model.isFinal ? "required " : "")init(backingData: any SwiftData.BackingData<\(root)>) {
+            \(body.joined(separator: "\n"))
             }
             """
     }
 
-    private var attachment: DeclSyntax {
+    private var attachment: String {
         let above = isSubclass ? "\n    super._attach(object)" : ""
         return """
-            \(raw: access)\(raw: isSubclass ? "override " : "")func _attach(_ object: SwiftData.ModelObject) {\(raw: above)
+            \(access)\(isSubclass ? "override " : "")func _attach(_ object: SwiftData.ModelObject) {\(above)
                 _$backingData._attach(object)
             }
             """
     }
 
-    private var notification: DeclSyntax {
+    private var notification: String {
         let above = isSubclass ? "super._withMutation(of: keyPath, mutation)" : "mutation()"
         return """
-            \(raw: access)\(raw: isSubclass ? "override " : "")func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) {
-                _$observation.withMutation(of: self, anyKeyPath: keyPath) { \(raw: above) }
+            \(access)\(isSubclass ? "override " : "")func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) {
+                _$observation.withMutation(of: self, anyKeyPath: keyPath) { \(above) }
             }
             """
     }

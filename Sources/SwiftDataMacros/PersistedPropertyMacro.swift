@@ -1,14 +1,15 @@
 import SwiftSyntax
-import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@_PersistedProperty(index)`: the accessors of a persisted property, which read and write the backing data.
 struct PersistedPropertyMacro: AccessorMacro, PeerMacro {
+    static let formatMode = FormatMode.disabled
+
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] {
-        PersistedAccessors(node, declaration, infix: "")?.accessors ?? []
+        PersistedAccessors(node, declaration, infix: "").map { [$0.accessors] } ?? []
     }
 
     static func expansion(
@@ -21,11 +22,13 @@ struct PersistedPropertyMacro: AccessorMacro, PeerMacro {
 
 /// `@_TransformablePersistedProperty(index)`: the same for a value that goes through a value transformer.
 struct TransformablePersistedPropertyMacro: AccessorMacro, PeerMacro {
+    static let formatMode = FormatMode.disabled
+
     static func expansion(
         of node: AttributeSyntax, providingAccessorsOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [AccessorDeclSyntax] {
-        PersistedAccessors(node, declaration, infix: "Transformable")?.accessors ?? []
+        PersistedAccessors(node, declaration, infix: "Transformable").map { [$0.accessors] } ?? []
     }
 
     static func expansion(
@@ -55,39 +58,34 @@ private struct PersistedAccessors {
 
     private var name: String { identifier.unescaped }
 
-    var accessors: [AccessorDeclSyntax] {
-        let key = "Self._$\(name), \(index)"
-        return [
-            """
-            @storageRestrictions(accesses: _$backingData, initializes: _\(raw: name))
-            init(initialValue) {
-                _$backingData._initialize\(raw: infix)(\(raw: index), to: initialValue)
-                _\(raw: name) = _SwiftDataNoType()
-            }
-            """,
-            """
-            get {
-                if SwiftData._ModelObservation.isTracking { access(keyPath: \\.\(identifier)) }
-                return _$backingData._read\(raw: infix)(\(raw: key))
-            }
-            """,
-            """
-            set {
-                guard _$observation.isObserved else {
-                    return _$backingData._write\(raw: infix)(newValue, \(raw: key), of: self)
+    var accessors: AccessorDeclSyntax {
+        let key = "Self._$key_\(name), \(index)"
+        return AccessorDeclSyntax(
+            text: """
+                @storageRestrictions(accesses: _$backingData, initializes: _\(name))
+                init(initialValue) {
+                    _$backingData._initialize\(infix)(\(index), to: initialValue)
+                    _\(name) = _SwiftDataNoType()
                 }
-                withMutation(keyPath: \\.\(identifier)) {
-                    _$backingData._write\(raw: infix)(newValue, \(raw: key), of: self)
+                get {
+                    if SwiftData._ModelObservation.isTracking { access(keyPath: \\.\(identifier)) }
+                    return _$backingData._read\(infix)(\(key))
                 }
-            }
-            """,
-        ]
+                set {
+                    guard _$observation.isObserved else {
+                        return _$backingData._write\(infix)(newValue, \(key), of: self)
+                    }
+                    withMutation(keyPath: \\.\(identifier)) {
+                        _$backingData._write\(infix)(newValue, \(key), of: self)
+                    }
+                }
+                """)
     }
 
     var peers: [DeclSyntax] {
         [
-            "private var _\(raw: name): _SwiftDataNoType = .init()",
-            "private static let _$\(raw: name) = SwiftData._ModelKey(\"\(raw: name)\")",
+            DeclSyntax(text: "private var _\(name): _SwiftDataNoType = .init()"),
+            DeclSyntax(text: "private static let _$key_\(name) = SwiftData._ModelKey(\"\(name)\")"),
         ]
     }
 }

@@ -1,5 +1,4 @@
 import SwiftSyntax
-import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@Model`: makes a class a `PersistentModel`.
@@ -9,6 +8,8 @@ import SwiftSyntaxMacros
 /// contexts use (``ModelMembers``), and reports what a model cannot have (``ModelDiagnosis``). As an extension macro it adds the
 /// conformances.
 struct PersistentModelMacro {
+    static let formatMode = FormatMode.disabled
+
     /// Written before the protocol, so that the conformance is nobody's where the main actor is the default isolation. Compilers before
     /// 6.2 know neither.
     #if compiler(>=6.2)
@@ -32,9 +33,12 @@ extension PersistentModelMacro: MemberMacro {
         of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
         conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        ModelDiagnosis.report(on: declaration, attribute: node, in: context)
         guard let model = model(declaration, in: context) else { return [] }
-        return ModelMembers(model, isSubclass: !protocols.needs("PersistentModel")).declarations
+        ModelDiagnosis.reportMembers(of: model, in: context)
+        // A class that inherits a model's conformances lacks none. One that names a protocol which inherits from PersistentModel lacks
+        // Sendable still.
+        let isSubclass = !protocols.needs("PersistentModel") && !protocols.needs("Sendable")
+        return ModelMembers(model, isSubclass: isSubclass).declarations.map(DeclSyntax.init(text:))
     }
 }
 
@@ -45,7 +49,7 @@ extension PersistentModelMacro: MemberAttributeMacro {
     ) throws -> [AttributeSyntax] {
         guard let property = model(declaration, in: context)?.property(declaredBy: member) else { return [] }
         let macro = property.isTransformable ? "_TransformablePersistedProperty" : "_PersistedProperty"
-        return ["@SwiftData.\(raw: macro)(\(raw: property.index))"]
+        return [AttributeSyntax(text: "SwiftData.\(macro)(\(property.index))")]
     }
 }
 
@@ -55,22 +59,25 @@ extension PersistentModelMacro: ExtensionMacro {
         providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard let model = model(declaration, in: context) else { return [] }
+        // Here, because the compiler expands members of some declarations only when it looks for one.
+        guard ModelDiagnosis.reportKind(of: declaration, attribute: node, in: context),
+            let model = model(declaration, in: context)
+        else { return [] }
         let availability = model.node.attributes.availability
-        var extensions: [DeclSyntax] = []
+        var extensions: [ExtensionDeclSyntax] = []
         // It implies the conformance to Observable.
         if protocols.needs("PersistentModel") {
-            extensions.append(
-                "\(raw: availability)extension \(type.trimmed): \(raw: isolation)SwiftData.PersistentModel {}")
+            let text = "\(availability)extension \(type.trimmed): \(isolation)SwiftData.PersistentModel"
+            extensions.append(ExtensionDeclSyntax(text: text))
         }
         if protocols.needs("Sendable") {
-            extensions.append(
-                """
+            let text = """
                 @available(*, unavailable, message: "Models are not Sendable: pass 'persistentModelID' to another context, or use a ModelActor")
-                extension \(type.trimmed): Sendable {}
-                """)
+                extension \(type.trimmed): Sendable
+                """
+            extensions.append(ExtensionDeclSyntax(text: text))
         }
-        return extensions.compactMap { $0.as(ExtensionDeclSyntax.self) }
+        return extensions
     }
 }
 

@@ -70,8 +70,8 @@ struct PropertyDiagnosis {
         // The type of `a` in `var a, b: Int` is that of the next variable that has one.
         for binding in variable.bindings.reversed() {
             if let own = binding.typeAnnotation { type = own } else if binding.initializer != nil { type = nil }
-            let alone = binding.with(\.trailingComma, nil).with(\.typeAnnotation, type?.trimmed)
-                .with(\.pattern, binding.pattern.trimmed)
+            var alone = binding.with(\.trailingComma, nil).with(\.leadingTrivia, [])
+            if binding.typeAnnotation == nil { alone.typeAnnotation = type?.trimmed }
             declarations.append(item.with(\.decl, DeclSyntax(variable.with(\.bindings, [alone]))))
         }
         var members = Array(list)

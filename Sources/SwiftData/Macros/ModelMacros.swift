@@ -107,12 +107,12 @@ public macro ModelActor() = #externalMacro(module: "SwiftDataMacros", type: "Mod
 
 /// The accessors of a persisted property. `@Model` adds it, with the property's index in its class.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_$))
+@attached(peer, names: prefixed(_), prefixed(_$key_))
 public macro _PersistedProperty(_ index: Int) =
     #externalMacro(module: "SwiftDataMacros", type: "PersistedPropertyMacro")
 
 /// The accessors of a persisted property whose value goes through a value transformer.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_$))
+@attached(peer, names: prefixed(_), prefixed(_$key_))
 public macro _TransformablePersistedProperty(_ index: Int) =
     #externalMacro(module: "SwiftDataMacros", type: "TransformablePersistedPropertyMacro")

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// The shapes compile in the modes that this target is not compiled in.
+@Suite(.enabled(if: MacroCompiler.isAvailable, Comment(rawValue: MacroCompiler.missing)))
+struct ModelShapeModeTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let files = ["Plain", "Relationships", "Actors"].map {
+        folder.appendingPathComponent("ModelShapes+\($0).swift")
+    }
+
+    @Test(arguments: [("5", []), ("6", ["-default-isolation", "MainActor"])])
+    func shapesCompile(mode: String, flags: [String]) throws {
+        #expect(try MacroCompiler.check(Self.files, mode: mode, flags: flags).log == "")
+    }
+
+    /// As in projects that were made before Swift 6: only warnings.
+    @Test func constantsAndIsolatedModelsCompileInSwift5() throws {
+        let output = try MacroCompiler.check(
+            """
+            import Foundation
+            import SwiftData
+
+            @Model final class Constant {
+                let id = UUID()
+                let name: String
+                init(name: String) { self.name = name }
+            }
+            """, mode: "5", flags: ["-default-isolation", "MainActor"])
+        #expect(output.diagnostics.count > 1)
+        #expect(output.diagnostics.filter { !$0.message.hasPrefix("warning: ") } == [])
+        #expect(output.diagnostics.filter { $0.line != 5 && $0.line != 6 } == [])
+    }
+}
