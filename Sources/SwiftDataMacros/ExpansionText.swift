@@ -21,7 +21,7 @@ extension AccessorDeclSyntax {
 extension AttributeSyntax {
     /// An attribute as text, without the `@`.
     init(text: String) {
-        self.init(TypeSyntax(IdentifierTypeSyntax(name: .identifier(text))))
+        self.init(attributeName: TypeSyntax(IdentifierTypeSyntax(name: .identifier(text))))
     }
 }
 

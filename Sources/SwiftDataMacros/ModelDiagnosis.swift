@@ -14,6 +14,14 @@ enum ModelDiagnosis {
             context.diagnose(notAClass(declaration, attribute: attribute))
             return false
         }
+        if node.name.text == "ID" {
+            // The name of the class would be found in the class first.
+            let message = MacroMessage(
+                "name",
+                "A model cannot be named 'ID', which is the type of its identifier inside the class: rename the class")
+            context.diagnose(Diagnostic(node: node.name, message: message))
+            return false
+        }
         guard let generic = genericContext(of: node, in: context) else { return true }
         let message = MacroMessage(
             "generic",
@@ -34,6 +42,15 @@ enum ModelDiagnosis {
             } else if let condition = member.decl.as(IfConfigDeclSyntax.self) {
                 conditionalProperties(in: condition).forEach(context.diagnose)
             }
+        }
+        if let attribute = node.attributes.attribute(named: "MainActor") {
+            let message = MacroMessage(
+                "mainActor",
+                """
+                Model '\(model.name)' belongs to the actor of its context: remove '@MainActor', which is an error in the \
+                Swift 6 language mode
+                """, severity: .warning)
+            context.diagnose(Diagnostic(node: attribute, message: message))
         }
         if !model.hasInitializer { context.diagnose(missingInitializer(model)) }
     }

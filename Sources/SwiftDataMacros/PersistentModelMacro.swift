@@ -21,7 +21,7 @@ struct PersistentModelMacro {
     /// The class, unless it is a declaration that can never be a model.
     static func model(_ declaration: some DeclGroupSyntax, in context: some MacroExpansionContext) -> ModelDeclaration?
     {
-        guard let node = declaration.as(ClassDeclSyntax.self),
+        guard let node = declaration.as(ClassDeclSyntax.self), node.name.text != "ID",
             ModelDiagnosis.genericContext(of: node, in: context) == nil
         else { return nil }
         return ModelDeclaration(node)

@@ -63,7 +63,7 @@ struct PropertyDiagnosis {
     private static func split(_ variable: VariableDeclSyntax) -> FixIt? {
         guard let item = variable.parent?.as(MemberBlockItemSyntax.self),
             let list = item.parent?.as(MemberBlockItemListSyntax.self),
-            let index = list.index(of: item)
+            let index = list.firstIndex(of: item)
         else { return nil }
         var type: TypeAnnotationSyntax?
         var declarations: [MemberBlockItemSyntax] = []

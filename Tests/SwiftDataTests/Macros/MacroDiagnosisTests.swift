@@ -43,6 +43,14 @@ struct MacroDiagnosisTests {
                 """
             ]),
         Case(
+            source: "@Model final class ID { var a = 1; init() {} }",
+            expected: [
+                """
+                1: error: A model cannot be named 'ID', which is the type of its identifier inside the class: \
+                rename the class
+                """
+            ]),
+        Case(
             source: """
                 @Model public final class NoInitializer {
                     var a: Int

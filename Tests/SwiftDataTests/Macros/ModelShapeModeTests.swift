@@ -26,9 +26,15 @@ struct ModelShapeModeTests {
                 let name: String
                 init(name: String) { self.name = name }
             }
+
+            @MainActor @Model final class Isolated {
+                var name = ""
+                init() {}
+            }
             """, mode: "5", flags: ["-default-isolation", "MainActor"])
         #expect(output.diagnostics.count > 1)
         #expect(output.diagnostics.filter { !$0.message.hasPrefix("warning: ") } == [])
-        #expect(output.diagnostics.filter { $0.line != 5 && $0.line != 6 } == [])
+        let message = "Model 'Isolated' belongs to the actor of its context: remove '@MainActor'"
+        #expect(output.diagnostics.contains { $0.line == 10 && $0.message.hasPrefix("warning: \(message)") })
     }
 }
