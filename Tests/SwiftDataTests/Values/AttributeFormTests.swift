@@ -56,14 +56,14 @@ import Testing
 
     static let values: [any (Codable & Equatable & Sendable)] = [
         Int.min, Int8(-5), UInt8(250), UInt64.max, UInt32.max, Float(0.1), 0.1, true, "Ö",
-        Date(timeIntervalSinceReferenceDate: 0.25), Data([1, 2]), UUID(), Decimal(string: "12.34")!,
-        URL(string: "https://a.b/c?d=e")!, Glass.coupe, Level.high, Garnish.fruit("lime"),
+        Date(timeIntervalSinceReferenceDate: 0.25), Data([1, 2]), UUID(), Decimal(1234) / 100,
+        URL(fileURLWithPath: "/a b/c"), Glass.coupe, Level.high, Garnish.fruit("lime"),
         Garnish.salt(rim: true, grams: 0.5), Garnish.none, Author(person: "Ann", year: nil),
         Author(person: "Ann", year: "1999"), [Step(step: 1, method: "stir")],
         Place(street: "High Street", geo: .init(x: 1.5, y: nil), floors: [1, 2], glass: .rocks),
         Renamed(first: "1", second: "2", isThird: true, isFourth: false), Tag("sour"), Flags([.open, .late]),
         Set(["a", "b"]), ["a": 1], [Date(timeIntervalSinceReferenceDate: 5)], [1.5], [true, false], [[1], []],
-        [UUID()], [Data([7])], [URL(string: "x:y")!],
+        [UUID()], [Data([7])], [URL(fileURLWithPath: "/x")],
         DateInterval(start: Date(timeIntervalSinceReferenceDate: 1), duration: 2),
     ]
 

@@ -6,7 +6,7 @@ enum Level: Int, Codable {
     case low = 1
     case high = 10
 }
-enum Ice: Codable { case cubed, crushed, none }
+enum Ice: Codable, Equatable { case cubed, crushed, none }
 enum Garnish: Codable, Equatable {
     case none
     case fruit(String)
