@@ -14,8 +14,27 @@ struct RecordingBackingData<Model: PersistentModel>: BackingData, RecordingBacki
         return recorder.value(named: properties.first { $0.keyPath == key }?.name ?? "", as: type)
     }
 
+    var metadata: Any { Model.schemaMetadata }
+    /// None: the object stands for no row.
+    var persistentModelID: PersistentIdentifier? {
+        get { nil }
+        set {}
+    }
+
     func getValue<Value: Decodable>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
     func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
     func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>) -> Value? { value(key, Value?.self) }
     func getValue<Value: RelationshipCollection>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
+    func getValue<Value: RelationshipCollection & Decodable>(forKey key: KeyPath<Model, Value>) -> Value {
+        value(key, Value.self)
+    }
+    func getTransformableValue<Value>(forKey key: KeyPath<Model, Value>) -> Value { value(key, Value.self) }
+
+    // Nothing is kept.
+    func setValue<Value: Encodable>(forKey key: KeyPath<Model, Value>, to value: Value) {}
+    func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>, to value: Value) {}
+    func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>, to value: Value?) {}
+    func setValue<Value: RelationshipCollection>(forKey key: KeyPath<Model, Value>, to value: Value) {}
+    func setValue<Value: RelationshipCollection & Encodable>(forKey key: KeyPath<Model, Value>, to value: Value) {}
+    func setTransformableValue<Value>(forKey key: KeyPath<Model, Value>, to value: Value) {}
 }

@@ -8,7 +8,8 @@ struct AttributeCompiler {
 
     func description(of attribute: Schema.Attribute) throws -> NSAttributeDescription {
         let description: NSAttributeDescription
-        if attribute.storedType != nil, attribute.form == nil {
+        let isByHand = (attribute as? Schema.CompositeAttribute)?.properties.isEmpty == false
+        if attribute.form == nil, attribute.storedType != nil || isByHand {
             description = try stored(attribute)
         } else {
             do {
@@ -35,7 +36,7 @@ struct AttributeCompiler {
         return description
     }
 
-    /// Of an attribute that was read from a file: by the type of its column.
+    /// Of an attribute that was read from a file, by the type of its column; of a composite that was described by hand, by its elements.
     private func stored(_ attribute: Schema.Attribute) throws -> NSAttributeDescription {
         let description: NSAttributeDescription
         if let composite = attribute as? Schema.CompositeAttribute {
@@ -99,6 +100,7 @@ struct AttributeCompiler {
             description = NSAttributeDescription()
             description.attributeType = .transformableAttributeType
             description.valueTransformerName = transformer
+            description.defaultValue = encodedDefault
         }
         description.name = name
         description.isOptional = isOptional

@@ -20,6 +20,9 @@ extension Schema {
         package var form: AttributeForm?
         /// The column's type, of an attribute that was read from a file.
         private(set) var storedType: NSAttributeType?
+        /// The name of the Swift type, of an attribute that was read from a file.
+        private var storedTypeName: String?
+        private var typeName: String { storedTypeName ?? SchemaTypeNames.name(of: valueType) }
 
         /// What `@Attribute` says; the macro knows name, type and default value.
         public init(_ options: Option..., originalName: String? = nil, hashModifier: String? = nil) {
@@ -65,6 +68,7 @@ extension Schema {
             let typeName = try container.decode(String.self, forKey: .type)
             isOptional = try container.decode(Bool.self, forKey: .isOptional)
             valueType = SchemaTypeNames.type(named: typeName, isOptional: isOptional)
+            storedTypeName = typeName
             options = try container.decode([Option].self, forKey: .options)
             hashModifier = try container.decodeIfPresent(String.self, forKey: .hashModifier)
             storedType = try container.decodeIfPresent(UInt.self, forKey: .attributeType)
@@ -75,7 +79,7 @@ extension Schema {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(name, forKey: .name)
             try container.encode(originalName, forKey: .originalName)
-            try container.encode(SchemaTypeNames.name(of: valueType), forKey: .type)
+            try container.encode(typeName, forKey: .type)
             try container.encode(options, forKey: .options)
             try container.encode(isOptional, forKey: .isOptional)
             try container.encodeIfPresent(hashModifier, forKey: .hashModifier)
@@ -99,7 +103,7 @@ extension Schema {
         func isEqual(to other: Attribute) -> Bool {
             name == other.name && originalName == other.originalName && options == other.options
                 && isOptional == other.isOptional && hashModifier == other.hashModifier
-                && SchemaTypeNames.name(of: valueType) == SchemaTypeNames.name(of: other.valueType)
+                && typeName == other.typeName
         }
 
         public func hash(into hasher: inout Hasher) {

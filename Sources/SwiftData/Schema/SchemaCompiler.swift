@@ -117,15 +117,16 @@ package enum SchemaCompiler {
     }
 
     private static func columns(_ name: String, of entity: Schema.Entity) throws -> [String] {
-        guard let attribute = entity.attributesByName[name],
-            case .composite(let elements) = try attribute.resolvedForm().kind
-        else { return [name] }
-        return leaves(elements).map { "\(name).\($0)" }
+        guard let attribute = entity.attributesByName[name] else { return [name] }
+        if let composite = attribute as? Schema.CompositeAttribute {
+            return leaves(composite).map { "\(name).\($0)" }
+        }
+        return [name]
     }
 
-    private static func leaves(_ elements: [AttributeForm.Element]) -> [String] {
-        elements.flatMap { element -> [String] in
-            guard case .composite(let inner) = element.form.kind else { return [element.name] }
+    private static func leaves(_ composite: Schema.CompositeAttribute) -> [String] {
+        composite.properties.flatMap { element -> [String] in
+            guard let inner = element as? Schema.CompositeAttribute else { return [element.name] }
             return leaves(inner).map { "\(element.name).\($0)" }
         }
     }

@@ -32,6 +32,9 @@ final class UnknownModel: PersistentModel {
 
     init(backingData: any BackingData<UnknownModel>) { persistentBackingData = backingData }
 
+    func _attach(_ object: ModelObject) {}
+    func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) { mutation() }
+
     /// The type of a relationship to it.
     static func type(isToOne: Bool, isOptional: Bool) -> any Any.Type {
         switch (isToOne, isOptional) {

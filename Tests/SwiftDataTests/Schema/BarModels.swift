@@ -174,8 +174,3 @@ enum Bar {
         }
     }
 }
-
-/// The superclass of models that no test makes an object of.
-class UnreadModel {
-    func unread<Value>() -> Value { preconditionFailure("No object has a value.") }
-}

@@ -73,7 +73,7 @@ import Testing
         #expect(inverse(Shelf.self, "lamp") == nil)
     }
 
-    final class Odd: PersistentModel {
+    final class Odd: PersistentModel, HandWritten {
         var persistentBackingData: any BackingData<Odd>
         init(backingData: any BackingData<Odd>) { persistentBackingData = backingData }
         final class Photo {}

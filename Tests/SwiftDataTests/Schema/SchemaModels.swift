@@ -3,7 +3,7 @@ import SwiftData
 
 // Models whose accessors are written by hand, as far as layouts and schemas need them.
 
-final class Recipe: PersistentModel {
+final class Recipe: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Recipe>
     init(backingData: any BackingData<Recipe>) { persistentBackingData = backingData }
 
@@ -35,12 +35,12 @@ final class Recipe: PersistentModel {
                 metadata: Schema.Index<Recipe>([\.name], [\.name, \.isGood], [\.glass])),
             .init(
                 name: "SwiftData.Schema.Unique", keypath: \Schema.encodingVersion,
-                metadata: Schema.Unique<Recipe>([\.isGood, \.glass])),
+                metadata: Schema.Unique<Recipe>([\.isGood, \.isQuick])),
         ]
     }
 }
 
-class Part: PersistentModel {
+class Part: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Part>
     required init(backingData: any BackingData<Part>) { persistentBackingData = backingData }
 
@@ -64,7 +64,7 @@ final class Spice: Part {
     override class var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "heat", keypath: \Spice.heat)] }
 }
 
-final class Cook: PersistentModel {
+final class Cook: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Cook>
     init(backingData: any BackingData<Cook>) { persistentBackingData = backingData }
 
@@ -86,7 +86,7 @@ final class Cook: PersistentModel {
 }
 
 /// Two relationships to one class, and one that cannot be inferred.
-final class Shelf: PersistentModel {
+final class Shelf: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Shelf>
     init(backingData: any BackingData<Shelf>) { persistentBackingData = backingData }
 
@@ -102,7 +102,7 @@ final class Shelf: PersistentModel {
     }
 }
 
-final class Jar: PersistentModel {
+final class Jar: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Jar>
     init(backingData: any BackingData<Jar>) { persistentBackingData = backingData }
 
@@ -111,11 +111,43 @@ final class Jar: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "shelf", keypath: \Jar.shelf)] }
 }
 
-final class Lamp: PersistentModel {
+final class Lamp: PersistentModel, HandWritten {
     var persistentBackingData: any BackingData<Lamp>
     init(backingData: any BackingData<Lamp>) { persistentBackingData = backingData }
 
     var shelf: Shelf { getValue(forKey: \.shelf) }
 
     static var schemaMetadata: [Schema.PropertyMetadata] { [.init(name: "shelf", keypath: \Lamp.shelf)] }
+}
+
+/// A constraint and an index over an enumeration.
+final class Drawer: UnreadModel, PersistentModel {
+    var persistentBackingData: any BackingData<Drawer>
+    init(backingData: any BackingData<Drawer>) { persistentBackingData = backingData }
+
+    var glass: Glass { unread() }
+    var number: Int { unread() }
+    var x: Double { unread() }
+    var y: Double { unread() }
+    var photo: Data? { unread() }
+    var cached: Int { unread() }
+
+    static var schemaMetadata: [Schema.PropertyMetadata] {
+        [
+            .init(name: "glass", keypath: \Drawer.glass),
+            .init(name: "number", keypath: \Drawer.number, defaultValue: 7),
+            .init(name: "x", keypath: \Drawer.x), .init(name: "y", keypath: \Drawer.y),
+            .init(
+                name: "photo", keypath: \Drawer.photo,
+                metadata: Schema.Attribute(.externalStorage, .preserveValueOnDeletion, .spotlight, hashModifier: "2")),
+            .init(
+                name: "cached", keypath: \Drawer.cached, defaultValue: 0, metadata: Schema.Attribute(.ephemeral)),
+            .init(
+                name: "SwiftData.Schema.Index", keypath: \Schema.encodingVersion,
+                metadata: Schema.Index<Drawer>(.binary([\.glass, \.number]), .rtree([\.x, \.y]))),
+            .init(
+                name: "SwiftData.Schema.Unique", keypath: \Schema.encodingVersion,
+                metadata: Schema.Unique<Drawer>([\.glass, \.number])),
+        ]
+    }
 }
