@@ -43,7 +43,7 @@ extension NSPropertyDescription {
 
     /// A description of the class that the element calls for, with everything but the other end resolved.
     static func make(
-        _ element: PropertyElement, composites: inout [String: CompositeElement]
+        _ element: PropertyElement, composites: inout [String: CompositeElement], isInComposite: Bool = false
     ) throws -> NSPropertyDescription {
         let property: NSPropertyDescription
         switch element.kind {
@@ -56,12 +56,12 @@ extension NSPropertyDescription {
             fetched.fetchRequest = try NSFetchRequest.make(request)
             property = fetched
         }
-        property.adoptCommon(element)
+        property.adoptCommon(element, isInComposite: isInComposite)
         return property
     }
 
-    final func adoptCommon(_ element: PropertyElement) {
-        name = element.name
+    final func adoptCommon(_ element: PropertyElement, isInComposite: Bool) {
+        if isInComposite { setElementName(element.name) } else { name = element.name }
         isOptional = element.isOptional
         isTransient = element.isTransient || self is NSFetchedPropertyDescription
         storedIsIndexed = element.isIndexed
@@ -132,7 +132,8 @@ extension NSAttributeDescription {
             // Taken out while its elements are made, so that composites which contain each other come to an end.
             let named = element.compositeName.flatMap { composites.removeValue(forKey: $0) }
             composite.elements = try (named?.properties ?? element.elements).compactMap {
-                try NSPropertyDescription.make($0, composites: &composites) as? NSAttributeDescription
+                try NSPropertyDescription.make($0, composites: &composites, isInComposite: true)
+                    as? NSAttributeDescription
             }
             if let named { composites[named.name] = named }
             attribute = composite

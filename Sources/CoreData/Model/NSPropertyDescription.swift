@@ -56,6 +56,12 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
+    /// Names an element of a composite attribute: no member of managed objects, so that `description` is a name like others.
+    package final func setElementName(_ name: String) {
+        willChange("name")
+        storedName = name
+    }
+
     /// The name that the property had in an earlier version of the model; its present name unless set.
     ///
     /// A migration carries the values over from the property that has this renaming identifier, or name, there.

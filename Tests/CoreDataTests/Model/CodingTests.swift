@@ -56,6 +56,20 @@ import Testing
         #expect(copy.deleteRule == .denyDeleteRule && copy.isToMany)
     }
 
+    /// They are no members of objects.
+    @Test func elementsOfCompositesCanHaveNamesOfMembersOfObjects() throws {
+        let element = NSAttributeDescription()
+        element.setElementName("description")
+        element.attributeType = .stringAttributeType
+        let composite = NSCompositeAttributeDescription()
+        composite.name = "note"
+        composite.userInfo = [:]
+        composite.elements = [element]
+        let read = try roundTrip(composite)
+        #expect(read == composite)
+        #expect(read.elements.map(\.name) == ["description"])
+    }
+
     @Test func compositesAndIndexesComeBackEqual() throws {
         let composite = NSCompositeAttributeDescription()
         composite.name = "place"
