@@ -6,7 +6,7 @@ struct AttributeCompiler {
     /// The entity's name, for messages.
     let entity: String
 
-    func description(of attribute: Schema.Attribute) throws -> NSAttributeDescription {
+    func description(of attribute: Schema.Attribute, isElement: Bool = false) throws -> NSAttributeDescription {
         let description: NSAttributeDescription
         let isByHand = (attribute as? Schema.CompositeAttribute)?.properties.isEmpty == false
         if attribute.form == nil, attribute.storedType != nil || isByHand {
@@ -14,13 +14,14 @@ struct AttributeCompiler {
         } else {
             do {
                 description = try self.description(
-                    of: attribute.resolvedForm(), named: attribute.name, isOptional: attribute.isOptional,
-                    defaultValue: attribute.defaultValue)
+                    of: attribute.resolvedForm(), isOptional: attribute.isOptional,
+                    defaultValue: attribute.defaultValue, named: attribute.name)
             } catch let error as UnsupportedType {
                 throw SwiftDataError(
                     .loadIssueModelContainer, error.message(of: "\(entity).\(attribute.name)"))
             }
         }
+        if isElement { description.setElementName(attribute.name) } else { description.name = attribute.name }
         description.renamingIdentifier = attribute.originalName.isEmpty ? attribute.name : attribute.originalName
         description.versionHashModifier = attribute.hashModifier
         description.isTransient = attribute.isTransient
@@ -41,13 +42,12 @@ struct AttributeCompiler {
         let description: NSAttributeDescription
         if let composite = attribute as? Schema.CompositeAttribute {
             let made = NSCompositeAttributeDescription()
-            made.elements = try composite.properties.map { try self.description(of: $0) }
+            made.elements = try composite.properties.map { try self.description(of: $0, isElement: true) }
             description = made
         } else {
             description = NSAttributeDescription()
             description.attributeType = attribute.storedType ?? .undefinedAttributeType
         }
-        description.name = attribute.name
         description.isOptional = attribute.isOptional
         if attribute.storedType == .transformableAttributeType {
             description.valueTransformerName =
@@ -58,7 +58,7 @@ struct AttributeCompiler {
     }
 
     private func description(
-        of form: AttributeForm, named name: String, isOptional: Bool, defaultValue: Any?
+        of form: AttributeForm, isOptional: Bool, defaultValue: Any?, named name: String
     ) throws -> NSAttributeDescription {
         let encoded: Any?
         do { encoded = try defaultValue.flatMap { try form.encode($0) } } catch {
@@ -66,11 +66,11 @@ struct AttributeCompiler {
                 .loadIssueModelContainer, "The default value of \(entity).\(name) cannot be stored.",
                 underlying: error)
         }
-        return description(of: form, named: name, isOptional: isOptional, encodedDefault: encoded)
+        return description(of: form, isOptional: isOptional, encodedDefault: encoded)
     }
 
     private func description(
-        of form: AttributeForm, named name: String, isOptional: Bool, encodedDefault: Any?
+        of form: AttributeForm, isOptional: Bool, encodedDefault: Any?
     ) -> NSAttributeDescription {
         let description: NSAttributeDescription
         switch form.kind {
@@ -79,7 +79,8 @@ struct AttributeCompiler {
             let defaults = AttributeForm.elements(encodedDefault)
             composite.elements = elements.map {
                 let element = self.description(
-                    of: $0.form, named: $0.name, isOptional: $0.form.isOptional, encodedDefault: defaults?[$0.name])
+                    of: $0.form, isOptional: $0.form.isOptional, encodedDefault: defaults?[$0.name])
+                element.setElementName($0.name)
                 element.renamingIdentifier = $0.name
                 return element
             }
@@ -91,7 +92,11 @@ struct AttributeCompiler {
         case .scalar(let type):
             description = NSAttributeDescription()
             description.attributeType = type
-            description.defaultValue = encodedDefault
+            // A model file has no default that is infinite, or no number.
+            let isNumber = type == .doubleAttributeType || type == .floatAttributeType
+            if !isNumber || (encodedDefault as? NSNumber)?.doubleValue.isFinite == true {
+                description.defaultValue = encodedDefault
+            }
         case .json:
             description = NSAttributeDescription()
             description.attributeType = .binaryDataAttributeType
@@ -102,7 +107,6 @@ struct AttributeCompiler {
             description.valueTransformerName = transformer
             description.defaultValue = encodedDefault
         }
-        description.name = name
         description.isOptional = isOptional
         return description
     }

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataModel
 import Foundation
 
 /// Makes the managed object model of a schema: the one that Apple's derives, by names, types, optionality, constraints and indexes, so
@@ -77,6 +78,12 @@ package enum SchemaCompiler {
     private static func property(
         _ property: any SchemaProperty, of entity: Schema.Entity, _ entities: [String: NSEntityDescription]
     ) throws -> NSPropertyDescription? {
+        if ReservedNames.contains(property.name) {
+            throw SwiftDataError(
+                .loadIssueModelContainer,
+                "\(entity.name).\(property.name) has the name of a member of all managed objects. Rename it, and for "
+                    + "data that exists say @Attribute(originalName: \"\(property.name)\").")
+        }
         if let attribute = property as? Schema.Attribute {
             return try AttributeCompiler(entity: entity.name).description(of: attribute)
         }

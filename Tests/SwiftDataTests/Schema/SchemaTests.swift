@@ -129,4 +129,45 @@ import Testing
         }
         #expect(error?.explanation?.contains("are both entity 'Lamp'") == true)
     }
+
+    struct Note: Codable, Equatable {
+        var description: String
+        var hash: Int
+    }
+    enum Act: Codable { case copy, release }
+
+    final class Memo: UnreadModel, PersistentModel {
+        var persistentBackingData: any BackingData<Memo>
+        init(backingData: any BackingData<Memo>) { persistentBackingData = backingData }
+        var note: Note { unread() }
+        var act: Act { unread() }
+        var limit: Double { unread() }
+        static var schemaMetadata: [Schema.PropertyMetadata] {
+            [
+                .init(name: "note", keypath: \Memo.note), .init(name: "act", keypath: \Memo.act),
+                .init(name: "limit", keypath: \Memo.limit, defaultValue: Double.infinity),
+            ]
+        }
+    }
+
+    /// Members of structs and cases can be called as members of objects are, properties cannot.
+    @Test func namesOfMembersAreFree() throws {
+        func elements(of model: NSManagedObjectModel) throws -> [String] {
+            let memo = try #require(model.entitiesByName["Memo"])
+            return try #require(memo.attributesByName["note"] as? NSCompositeAttributeDescription).elements.map(\.name)
+        }
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("memo.store")
+        for _ in 1...2 {
+            let container = try ModelContainer(for: Memo.self, configurations: ModelConfiguration(url: url))
+            let model = container.coordinator.managedObjectModel
+            #expect(try elements(of: model) == ["description", "hash"])
+            #expect(model.entitiesByName["Memo"]?.attributesByName["limit"]?.defaultValue == nil)
+        }
+        let read = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        #expect(try elements(of: read) == ["description", "hash"])
+        let entity = Schema.Entity("Memo", properties: Schema.Attribute(name: "objectID", valueType: Int.self))
+        #expect(throws: SwiftDataError.loadIssueModelContainer) {
+            try SchemaCompiler.managedObjectModel(of: Schema(entity))
+        }
+    }
 }
