@@ -85,6 +85,7 @@ extension NSManagedObjectContext {
     nonisolated final func endEvent() {
         processPendingChanges()
         endUndoEvent()
+        turnDidEnd?()
     }
 
     nonisolated final var dispatchQueue: DispatchQueue {
@@ -102,7 +103,7 @@ extension NSManagedObjectContext {
         switch concurrencyType {
         case .confinementConcurrencyType: true
         case .mainQueueConcurrencyType: Confinement.isOwned(self) || Confinement.isMain
-        case .privateQueueConcurrencyType: Confinement.isOwned(self)
+        case .privateQueueConcurrencyType: Confinement.isOwned(self) || isUnbound
         }
     }
 

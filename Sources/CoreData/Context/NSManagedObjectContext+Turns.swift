@@ -29,6 +29,7 @@ extension NSManagedObjectContext {
         Confinement.with(self) {
             processPendingChanges()
             keptUndoManager?.endTurn()
+            turnDidEnd?()
         }
     }
 }

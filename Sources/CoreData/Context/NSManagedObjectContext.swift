@@ -228,6 +228,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) final var lastNewHome: ObjectHome?
     @exclusivity(unchecked) final var lastNewType: ObjectIdentifier?
 
+    /// Whether whoever has the context uses it, one thread at a time, though it has a queue: until something runs there.
+    @exclusivity(unchecked) package final var isUnbound = false
+    /// Called when the changes of a turn of the main thread, of a block or of a job of an actor were processed.
+    @exclusivity(unchecked) package final var turnDidEnd: (() -> Void)?
+
     /// Makes a context without a coordinator.
     public init(concurrencyType ct: NSManagedObjectContextConcurrencyType) {
         concurrencyType = ct

@@ -33,6 +33,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         }
     }
     final var isFrozen = false
+    /// The class of the entity's objects where no name tells it; not part of the model, and in no archive.
+    ///
+    /// Set before a coordinator uses the model. ``managedObjectClassName`` stays what it is.
+    package final var runtimeClass: NSObject.Type? {
+        willSet { willChange("runtimeClass", affectsHash: false) }
+    }
     /// Apple's hash of an entity read from a compiled model, where the rule for computing it is not known.
     final var knownVersionHash: Data?
     final weak var model: NSManagedObjectModel?
@@ -258,6 +264,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         let copy = NSEntityDescription()
         copy.storedName = storedName
         copy.storedClassName = storedClassName
+        copy.runtimeClass = runtimeClass
         copy.storedIsAbstract = storedIsAbstract
         copy.storedUserInfo = storedUserInfo
         copy.storedVersionHashModifier = storedVersionHashModifier

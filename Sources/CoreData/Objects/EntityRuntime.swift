@@ -107,6 +107,10 @@ final class EntityRuntime: @unchecked Sendable {
         let known = classCache.load(ordering: .acquiring)
         // What is there was a class when it was put there.
         if known != 0 { return unsafeBitCast(known, to: NSManagedObject.Type.self) }
+        if let type = entity.runtimeClass as? NSManagedObject.Type {
+            remember(type)
+            return type
+        }
         guard let name = compiled.className, !name.isEmpty, name != "NSManagedObject" else {
             remember(NSManagedObject.self)
             return NSManagedObject.self

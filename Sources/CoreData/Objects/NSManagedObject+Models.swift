@@ -1,0 +1,82 @@
+import CoreDataModel
+import CoreDataPrimitives
+import Foundation
+
+// What module SwiftData needs of an object beyond what programs do: by slot, without names.
+extension NSManagedObject {
+    /// Tells entities of models in use apart: with a slot it says where a property is.
+    @inline(__always)
+    package final var entityIdentifier: UInt32 { home.runtimeIdentifier }
+
+    /// The slot of the property of that name; `nil` where the entity has none.
+    package final func propertySlot(named name: String) -> Int? { runtime.slot(forKey: name) }
+
+    /// Whether a slot's values are read and written as their own type: no transformed, composite or derived value.
+    package final func hasPlainValues(_ slot: Int) -> Bool {
+        switch runtime.slots[slot].kind {
+        case .object, .reference, .composite: false
+        default: runtime.slots[slot].attribute != nil
+        }
+    }
+
+    /// The name of the property of a slot.
+    package final func propertyName(_ slot: Int) -> String { runtime.slots[slot].name }
+
+    /// The entity's place in its model.
+    package final var entityOrdinal: Int { Int(home.ordinal) }
+
+    /// As key-value coding gives the value.
+    package final func propertyValue(_ slot: Int) -> Any? { anyValue(slot) }
+
+    /// As key-value coding sets the value.
+    package final func setPropertyValue(_ value: Any?, _ slot: Int) { setAnyValue(value, slot) }
+
+    /// The object that a to-one leads to.
+    package final func relatedObject(_ slot: Int) -> NSManagedObject? {
+        noteRead(slot)
+        fireIfNeeded(slot: slot)
+        return toOne(slot)
+    }
+
+    /// The members of a to-many: in the order in which they were added, those that were read by their keys.
+    package final func relatedObjects(_ slot: Int) -> [NSManagedObject] {
+        noteRead(slot)
+        fireIfNeeded(slot: slot)
+        return knownMembers(slot).members
+    }
+
+    /// Sets a to-one.
+    package final func setRelatedObject(_ object: NSManagedObject?, _ slot: Int) { setToOne(object, slot) }
+
+    /// Sets a to-many.
+    package final func setRelatedObjects(_ objects: [NSManagedObject], _ slot: Int) { setToMany(objects, slot) }
+}
+
+extension NSManagedObjectContext {
+    /// The objects that the next save inserts, in their order.
+    package final var pendingInsertions: [NSManagedObject] { insertedList.filter { $0.isInserted && !$0.isDeleted } }
+
+    /// The objects that the next save updates, in the order in which they were first changed.
+    package final var pendingUpdates: [NSManagedObject] { updatedList.filter(\.isUpdated) }
+
+    /// The objects that the next save deletes, in their order.
+    package final var pendingDeletions: [NSManagedObject] { deletedList.filter(\.isDeleted) }
+}
+
+extension NSManagedObjectID {
+    /// The identifier of the store that has the row, also once that was removed.
+    package final var rowStoreIdentifier: String { storeIdentifier }
+
+    /// What the store calls the row: the last part of the URI.
+    package final var rowReference: String { objectURI.reference }
+
+    /// The number of the row, where that is what its store calls it.
+    package final var rowNumber: Int64? {
+        isTemporaryID || storeReference?.references != nil ? nil : primaryKey
+    }
+}
+
+/// The log, for modules above.
+package enum ModelLog {
+    package static func error(_ message: String) { CoreDataLog.general.error("\(message)") }
+}
