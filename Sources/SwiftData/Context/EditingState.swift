@@ -1,0 +1,8 @@
+import Foundation
+
+/// Who uses a context, as custom stores are told.
+public struct EditingState: Identifiable, Sendable {
+    public let id = UUID()
+    /// Who changes things, as history records it.
+    public internal(set) var author: String?
+}

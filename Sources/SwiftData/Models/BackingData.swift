@@ -1,0 +1,46 @@
+import CoreData
+import Foundation
+
+/// Where a model's values are: with the model before it is inserted, in a row of a context afterwards.
+///
+/// ``DefaultBackingData`` is what models have. The requirements with an underscore have default implementations.
+public protocol BackingData<Model> {
+    associatedtype Model: PersistentModel
+
+    /// Makes the values of a model that no context has.
+    init(for modelType: Model.Type)
+    /// The identifier of the row; `nil` where there is none.
+    var persistentModelID: PersistentIdentifier? { get set }
+    /// What the class declares.
+    var metadata: Any { get }
+
+    func getValue<Value: Decodable>(forKey key: KeyPath<Model, Value>) -> Value
+    func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>) -> Value
+    func getValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>) -> Value?
+    func getValue<Value: RelationshipCollection>(forKey key: KeyPath<Model, Value>) -> Value
+    func getValue<Value: RelationshipCollection & Decodable>(forKey key: KeyPath<Model, Value>) -> Value
+    func getTransformableValue<Value>(forKey key: KeyPath<Model, Value>) -> Value
+    mutating func setValue<Value: Encodable>(forKey key: KeyPath<Model, Value>, to value: Value)
+    mutating func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value>, to value: Value)
+    mutating func setValue<Value: PersistentModel>(forKey key: KeyPath<Model, Value?>, to value: Value?)
+    mutating func setValue<Value: RelationshipCollection>(forKey key: KeyPath<Model, Value>, to value: Value)
+    mutating func setValue<Value: RelationshipCollection & Encodable>(
+        forKey key: KeyPath<Model, Value>, to value: Value)
+    mutating func setTransformableValue<Value>(forKey key: KeyPath<Model, Value>, to value: Value)
+
+    /// The object of the row.
+    var _object: ModelObject? { get }
+    /// The values of a model that no context has.
+    var _pending: PendingValues? { get }
+    /// The context of the row.
+    var _context: ModelContext? { get }
+    /// Sets a property of the model.
+    func _setAny<Value>(_ value: Value, forKey key: AnyKeyPath, of model: any PersistentModel)
+}
+
+extension BackingData {
+    public var _object: ModelObject? { nil }
+    public var _pending: PendingValues? { nil }
+    public var _context: ModelContext? { nil }
+    public func _setAny<Value>(_ value: Value, forKey key: AnyKeyPath, of model: any PersistentModel) {}
+}

@@ -1,0 +1,70 @@
+import CoreData
+import Foundation
+
+// What setters call. None of these changes the backing data itself, which the model's insertion replaces meanwhile.
+extension DefaultBackingData {
+    /// Sets an attribute whose type the engine writes as it is.
+    @inlinable
+    public func _write<V: ManagedPropertyValue>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+        if let object {
+            let slot = key.plainSlot(in: object, holder)
+            if slot >= 0 { return V._write(value, object, slot) }
+        }
+        _writeByForm(value, key, index)
+    }
+
+    /// Sets an attribute of another type.
+    @_disfavoredOverload
+    public func _write<V>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+        _writeByForm(value, key, index)
+    }
+
+    /// Sets an attribute with a value transformer.
+    public func _writeTransformable<V>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+        _writeByForm(value, key, index)
+    }
+
+    /// Sets a to-one.
+    public func _write<V: PersistentModel>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+        _write(Optional(value), key, index, of: model)
+    }
+
+    /// Sets a to-one.
+    public func _write<V: PersistentModel>(_ value: V?, _ key: _ModelKey, _ index: Int, of model: Model) {
+        writeRelationship(value.map { [$0] } ?? [], value as Any, key, index, model)
+    }
+
+    /// Sets a to-many.
+    public func _write<V: RelationshipCollection>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+        writeRelationship(value._models ?? [], value, key, index, model)
+    }
+
+    /// By the attribute's form.
+    @inline(never)
+    @usableFromInline
+    func _writeByForm<V>(_ value: V, _ key: _ModelKey, _ index: Int) {
+        guard let object, let context = _context else {
+            _pending?.set(value, key, index)
+            return
+        }
+        let slot = key.slot(in: object, context)
+        guard slot >= 0, let property = context.plan(of: object).property(at: slot) else { return }
+        context.write(value, property, object)
+    }
+
+    /// Sets a relationship. Models that no context has come into the one of those that are in one.
+    func writeRelationship(
+        _ targets: [any PersistentModel], _ value: Any, _ key: _ModelKey, _ index: Int, _ model: Model
+    ) {
+        if let object, let context = _context {
+            return context.relate(object, targets, key.slot(in: object, context))
+        }
+        if let context = targets.lazy.compactMap(\.modelContext).first {
+            _pending?.set(value, key, index)
+            return context.insert(model)
+        }
+        let former = _pending?.value(key, index)
+        _pending?.set(value, key, index)
+        PendingInverses.follow(key.name, of: model, from: former, to: targets)
+    }
+}

@@ -1,0 +1,63 @@
+import CoreData
+import Foundation
+
+/// The values of a model: its own ones before it is inserted, those of a managed object afterwards.
+///
+/// The accessors that the macro writes read and write by ``_ModelKey`` and the property's place in its class.
+public struct DefaultBackingData<Model: PersistentModel>: BackingData {
+    /// The object, once the model is inserted.
+    @usableFromInline private(set) var object: ModelObject?
+    /// With an object the context, which lives as long as its models; else ``PendingValues``, or nil before the first value.
+    @usableFromInline private(set) var holder: AnyObject?
+    let level: Model.Type
+
+    /// The values of a new model.
+    public init(for type: Model.Type) { level = type }
+
+    /// The values of other backing data: the same object, or the same values.
+    public init(adopting other: any BackingData<Model>) {
+        level = Model.self
+        object = other._object
+        if object != nil {
+            holder = other._context
+        } else {
+            let pending = other._pending ?? PendingValues(Model.self)
+            pending.shareByName()
+            holder = pending
+        }
+    }
+
+    /// The values of an object.
+    init(_ object: ModelObject, _ context: ModelContext, _ type: Model.Type) {
+        self.object = object
+        holder = context
+        level = type
+    }
+
+    /// From now on the values are the object's; the context takes those of the model, to set them there.
+    public mutating func _attach(_ object: ModelObject) {
+        guard let context = (object.managedObjectContext as? ModelObjectContext)?.modelContext else { return }
+        if let pending = _pending { context.take(pending) }
+        self.object = object
+        holder = context
+    }
+
+    public var _object: ModelObject? { object }
+    public var _pending: PendingValues? { object == nil ? holder as? PendingValues : nil }
+    public var _context: ModelContext? { object == nil ? nil : holder as? ModelContext }
+    public var metadata: Any { Model.schemaMetadata }
+
+    /// The identifier of the row; it cannot be set.
+    public var persistentModelID: PersistentIdentifier? {
+        get { object.map { PersistentIdentifier($0.permanentID) } }
+        set {}
+    }
+
+    /// The values of a new model, made when the first is set.
+    mutating func madePending() -> PendingValues {
+        if let pending = _pending { return pending }
+        let made = PendingValues(level)
+        holder = made
+        return made
+    }
+}

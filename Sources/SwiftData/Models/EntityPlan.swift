@@ -1,0 +1,114 @@
+import CoreData
+import Foundation
+
+/// What is known of an entity's class in one context's model: its layout, by slot.
+final class EntityPlan {
+    /// One property of the class, and where objects keep it.
+    struct Property {
+        let declaration: ModelProperty
+        let slot: Int
+        /// Writes a value of the property's type without looking at its form; `nil` where the form has to be asked.
+        let plainWriter: ((Any, ModelObject) -> Void)?
+        /// The models in a value of the relationship; `nil` for an attribute.
+        let targets: ((Any) -> [any PersistentModel])?
+
+        /// Whether values are read and written as their own type.
+        var isPlain: Bool { plainWriter != nil }
+        var isToMany: Bool { if case .toMany = declaration.form { true } else { false } }
+    }
+
+    let type: any PersistentModel.Type
+    let layout: ModelLayout
+    /// Own and inherited ones.
+    let properties: [Property]
+    private let positions: [Int]
+    private let levels: [(type: ObjectIdentifier, properties: [Property])]
+    /// Whether the entity has uniqueness constraints, inherited ones too.
+    let hasUniqueProperties: Bool
+
+    init(_ type: any PersistentModel.Type, of object: ModelObject) {
+        self.type = type
+        layout = ModelLayout.of(type)
+        var properties: [Property] = []
+        var positions: [Int] = []
+        for declaration in layout.allProperties {
+            guard let slot = object.propertySlot(named: declaration.name) else { continue }
+            while positions.count <= slot { positions.append(-1) }
+            positions[slot] = properties.count
+            properties.append(
+                Property(
+                    declaration: declaration, slot: slot, plainWriter: Self.writer(declaration, slot, object),
+                    targets: declaration.destination.map { Self.targets($0) }))
+        }
+        var levels: [(type: ObjectIdentifier, properties: [Property])] = []
+        var level: ModelLayout? = layout
+        while let own = level {
+            let names = Set(own.properties.map(\.name))
+            levels.append((ObjectIdentifier(own.type), properties.filter { names.contains($0.declaration.name) }))
+            level = own.superclass
+        }
+        self.levels = levels
+        hasUniqueProperties = !object.entity.allUniquenessConstraints.isEmpty
+        self.properties = properties
+        self.positions = positions
+    }
+
+    /// The property of a slot; `nil` where the class has none.
+    func property(at slot: Int) -> Property? {
+        guard positions.indices.contains(slot), positions[slot] >= 0 else { return nil }
+        return properties[positions[slot]]
+    }
+
+    /// The properties that one class of the hierarchy declares itself.
+    func properties(of level: any PersistentModel.Type) -> [Property] {
+        levels.first { $0.type == ObjectIdentifier(level) }?.properties ?? []
+    }
+
+    private static func targets<Target: PersistentModel>(_ type: Target.Type) -> (Any) -> [any PersistentModel] {
+        { value in
+            if let model = value as? Target { return [model] }
+            return value as? [Target] ?? []
+        }
+    }
+
+    private static func writer(
+        _ declaration: ModelProperty, _ slot: Int, _ object: ModelObject
+    ) -> ((Any, ModelObject) -> Void)? {
+        guard let form = declaration.attributeForm, case .scalar(let type) = form.kind, object.hasPlainValues(slot),
+            isOwn(form.valueType, type), let value = declaration.valueType as? any ManagedPropertyValue.Type
+        else { return nil }
+        return writer(value, slot)
+    }
+
+    private static func writer<Value: ManagedPropertyValue>(
+        _ type: Value.Type, _ slot: Int
+    ) -> (Any, ModelObject) -> Void {
+        { value, object in if let value = value as? Value { Value._write(value, object, slot) } }
+    }
+
+    /// Whether the engine's way to read the Swift type is that of the column.
+    private static func isOwn(_ type: Any.Type, _ column: NSAttributeType) -> Bool {
+        switch column {
+        case .integer16AttributeType: type == Int16.self
+        case .integer32AttributeType: type == Int32.self
+        case .integer64AttributeType: type == Int.self || type == Int64.self
+        case .booleanAttributeType: type == Bool.self
+        case .doubleAttributeType: type == Double.self || type == CGFloat.self
+        case .floatAttributeType: type == Float.self
+        case .stringAttributeType: type == String.self
+        case .dateAttributeType: type == Date.self
+        case .binaryDataAttributeType: type == Data.self
+        case .UUIDAttributeType: type == UUID.self
+        case .URIAttributeType: type == URL.self
+        case .decimalAttributeType: type == Decimal.self
+        default: false
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The uniqueness constraints of the entity and of those above it.
+    fileprivate var allUniquenessConstraints: [[Any]] {
+        uniquenessConstraints + (superentity?.allUniquenessConstraints ?? [])
+    }
+}
