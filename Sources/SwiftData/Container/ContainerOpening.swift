@@ -30,6 +30,15 @@ struct ContainerOpening {
         modelTypes = types
     }
 
+    /// The store of a migration's stage, which is open.
+    init(schema: Schema, coordinator: NSPersistentStoreCoordinator, modelTypes: [String: any PersistentModel.Type]) {
+        self.schema = schema
+        migrationPlan = nil
+        configurations = []
+        self.coordinator = coordinator
+        self.modelTypes = modelTypes
+    }
+
     // MARK: Checks
 
     private static func check(_ configurations: [ModelConfiguration], _ schema: Schema) throws {
@@ -93,6 +102,10 @@ struct ContainerOpening {
         description.isReadOnly = !configuration.allowsSave
         description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
         description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+        if let migrationPlan {
+            description.setOption(
+                try PlanCompiler.manager(of: migrationPlan), forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        }
         var failure: (any Error)?
         do {
             if !configuration.isStoredInMemoryOnly, configuration.allowsSave {

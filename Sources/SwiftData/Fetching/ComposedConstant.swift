@@ -7,12 +7,9 @@ enum ComposedConstant {
     ///
     /// An enumeration with a raw value has one element, without a name: it is called as the property is.
     static func constant(_ value: Any, _ element: (Any?) -> Constant) -> Constant? {
-        if let raw = value as? any RawRepresentable {
-            return .dictionary([(key: .value(.string("")), value: element(raw.rawValue))])
-        }
-        guard let form = try? AttributeForm.form(of: type(of: value), named: ""),
+        guard let form = try? AttributeForm(of: type(of: value), at: AttributeForm.Place(name: "")),
             let names = form.elementNames(at: []),
-            let encoded = try? form.encode(value) as? [String: Any]
+            let encoded = (try? form.encode(value)).flatMap({ AttributeForm.elements($0) })
         else { return nil }
         return dictionary(names, encoded, form, [], element)
     }
@@ -24,10 +21,19 @@ enum ComposedConstant {
             names.map { name in
                 let inner = path + [name]
                 if let nested = form.elementNames(at: inner[...]) {
-                    let values = values[name] as? [String: Any] ?? [:]
+                    let values = AttributeForm.elements(values[name]) ?? [:]
                     return (.value(.string(name)), dictionary(nested, values, form, inner, element))
                 }
                 return (.value(.string(name)), element(values[name]))
             })
+    }
+}
+
+extension AttributeForm {
+    /// The names of the elements of a composite, or of the one that a path inside it leads to; `nil` where there is none.
+    func elementNames(at path: ArraySlice<String>) -> [String]? {
+        guard case .composite(let elements) = kind else { return nil }
+        guard let first = path.first else { return elements.map(\.name) }
+        return elements.first { $0.name == first }?.form.elementNames(at: path.dropFirst())
     }
 }

@@ -8,8 +8,8 @@ struct FetchCompiler {
 
     init(_ context: ModelContext) {
         self.context = context
-        predicates = PredicateCompiler(types: context.container.modelTypes) { [unowned context] in
-            context.managedObjectID(for: $0)
+        predicates = PredicateCompiler(types: context.container.modelTypes) {
+            context.objectID(for: $0)
         }
     }
 

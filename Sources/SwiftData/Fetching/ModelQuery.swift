@@ -27,7 +27,7 @@ public final class ModelQuery<Element: PersistentModel>: Observable {
 
     /// - Throws: what `ModelContext.fetch(_:)` throws for the descriptor.
     public init(_ descriptor: FetchDescriptor<Element> = FetchDescriptor(), in context: ModelContext) throws {
-        fetch = try FollowedFetch(descriptor, section: nil, in: context) { [unowned self] in notify($0) }
+        fetch = try FollowedFetch(descriptor, section: nil, in: context) { [weak self] in self?.notify($0) }
     }
 
     /// - Throws: what `ModelContext.fetch(_:)` throws for the filter and the order.

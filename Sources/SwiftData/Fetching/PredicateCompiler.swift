@@ -22,7 +22,7 @@ struct PredicateCompiler {
             return PathResolver(root: T.self).resolved(node)
         } catch {
             throw SwiftDataError(.unsupportedPredicate, 
-                "#Predicate<\(T.self)>: \((error as? SwiftPredicateConversion.Failure)?.reason ?? "\(error)")")
+                "#Predicate<\(T.self)>: \(error.reason)")
         }
     }
 
@@ -36,17 +36,23 @@ struct PredicateCompiler {
             return unwrapped(type(of: keyPath).valueType) is PersistentIdentifier.Type ? "objectID" : nil
         }
         if isRawValue(keyPath, unwrapped(root)) { return PathResolver.rawValue }
-        return KeyPathNames.printedName(of: keyPath)
+        return CoreData.KeyPathNames.printedName(of: keyPath)
     }
 
     private static func unwrapped(_ type: Any.Type) -> Any.Type {
-        (type as? any WrappingType.Type)?.wrappedType ?? type
+        (type as? any OptionalType.Type)?.wrappedType ?? type
     }
 
+    /// Whether a key path of an enumeration is that to its raw value: tried on two of its values. A key path of a concrete type is not
+    /// equal to the protocol's.
     private static func isRawValue(_ keyPath: AnyKeyPath, _ root: Any.Type) -> Bool {
-        func matches<R: RawRepresentable>(_ type: R.Type) -> Bool { keyPath == \R.rawValue }
-        guard let type = root as? any RawRepresentable.Type else { return false }
-        return matches(type)
+        guard root is any RawRepresentable.Type,
+            let form = try? AttributeForm(of: root, at: AttributeForm.Place(name: "")), !form.samples.isEmpty
+        else { return false }
+        return form.samples.allSatisfy { sample in
+            guard let value = sample as? any RawRepresentable, let found = sample[keyPath: keyPath] else { return false }
+            return String(reflecting: found) == String(reflecting: value.rawValue)
+        }
     }
 
     // MARK: Constants
@@ -57,7 +63,7 @@ struct PredicateCompiler {
         case let id as PersistentIdentifier:
             return objectID(id).map { OperandBridging.constant($0) } ?? .key(nil)
         case let model as any PersistentModel:
-            guard let object = managedObject(of: model) else { return .key(nil) }
+            guard let object = model.modelObject else { return .key(nil) }
             return OperandBridging.constant(object)
         case let members as [Any]:
             return .collection(members.map(constant), isOrdered: true)
@@ -71,7 +77,7 @@ struct PredicateCompiler {
     }
 
     private static func content(of value: Any) -> Any? {
-        guard let optional = value as? any WrappingType else { return value }
+        guard let optional = value as? any OptionalType else { return value }
         return optional.wrapped.flatMap(content)
     }
 
@@ -81,17 +87,6 @@ struct PredicateCompiler {
         guard type is any PersistentModel.Type else { return nil }
         return types.filter { isBelow($0.value) }.map(\.key)
     }
-}
-
-/// Optional, whatever it wraps.
-protocol WrappingType {
-    static var wrappedType: Any.Type { get }
-    var wrapped: Any? { get }
-}
-
-extension Optional: WrappingType {
-    static var wrappedType: Any.Type { Wrapped.self }
-    var wrapped: Any? { self }
 }
 
 /// A set, whatever its members are.

@@ -28,7 +28,8 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
             }
             return name
         }
-        fetch = try FollowedFetch(descriptor, section: name, in: context) { [unowned self] _ in
+        fetch = try FollowedFetch(descriptor, section: name, in: context) { [weak self] _ in
+            guard let self else { return }
             registrar.withMutation(of: self, keyPath: \.results) {}
             registrar.withMutation(of: self, keyPath: \.sections) {}
         }

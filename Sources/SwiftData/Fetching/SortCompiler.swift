@@ -78,10 +78,10 @@ public struct OrderedText: Comparable {
 
     fileprivate static func path<Model: PersistentModel, Value>(
         _ keyPath: KeyPath<Model, Value>, _ comparator: LocalizedTextComparator
-    ) -> KeyPath<Model, OrderedText> {
+    ) -> KeyPath<Model, OrderedText> & Sendable {
         // Safe because key paths are immutable.
         nonisolated(unsafe) let original = keyPath
-        nonisolated(unsafe) let path = \Model.[orderedBy: TextKey(path: keyPath, comparator: comparator)]
+        let path = \Model.[orderedBy: TextKey(path: keyPath, comparator: comparator)]
         known.withLock { $0.orders[path] = (original, comparator.selector) }
         return path
     }

@@ -25,6 +25,8 @@ final class Trip {
     var address: Address
     @Relationship(deleteRule: .cascade, inverse: \Stop.trip) var stops: [Stop] = []
     var guide: Guide?
+    /// Computed: no store has it.
+    var label: String { "\(code) \(name)" }
 
     init(
         _ code: String, name: String, country: String? = nil, days: Int = 1, start: Double = 0, price: Decimal = 0,
