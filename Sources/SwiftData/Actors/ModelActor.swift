@@ -1,6 +1,6 @@
 /// An actor with a model context of its own.
 ///
-/// ``ModelActor()`` the macro adds what the protocol requires. Models stay inside the actor: hand out their `persistentModelID`.
+/// The macro ``ModelActor()`` adds what the protocol requires. Models stay inside the actor: hand out their `persistentModelID`.
 public protocol ModelActor: Actor {
     /// The container of the actor's context.
     nonisolated var modelContainer: ModelContainer { get }

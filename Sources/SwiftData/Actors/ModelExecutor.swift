@@ -16,7 +16,9 @@ public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 ///
 /// Differs from Apple: the thread on which the context is made does not matter.
 public class DefaultSerialModelExecutor: @unchecked Sendable, SerialModelExecutor {
-    // Safe because the context is set once, and whoever uses it runs on its queue.
+    // Safe because the context is set once and used by jobs of the executor only.
+
+    /// The context, which jobs of the executor use.
     public let modelContext: ModelContext
     private let context: NSManagedObjectContext
 

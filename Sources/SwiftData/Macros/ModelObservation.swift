@@ -10,6 +10,7 @@ import Observation
 public struct _ModelObservation {
     private var registrar: ObservationRegistrar?
 
+    /// No observers.
     public init() {}
 
     /// Whether reads are being tracked on the calling thread.
