@@ -3,10 +3,8 @@ import CObjectRuntime
 /// A reference that does not keep its object alive, and is nil once that goes.
 ///
 /// As a `weak` one, but without the second allocation that the first weak reference to an object makes: it keeps the object's memory, though
-/// not its content.
+/// not its content. Whoever has it clears it in its deinitialiser.
 package struct FadingReference {
-    /// Only written: it keeps the memory.
-    private unowned var keeper: AnyObject?
     private var address: UnsafeMutableRawPointer?
 
     package init() {}
@@ -17,9 +15,17 @@ package struct FadingReference {
         return Unmanaged<AnyObject>.fromOpaque(address).takeRetainedValue()
     }
 
-    /// Refers to another object.
-    package mutating func set(_ object: AnyObject) {
-        keeper = object
-        address = Unmanaged.passUnretained(object).toOpaque()
+    /// Refers to another object, or to none.
+    package mutating func set(_ object: AnyObject?) {
+        let old = address
+        address = object.map { retainMemory(Unmanaged.passUnretained($0).toOpaque()) }
+        if let old { releaseMemory(old) }
     }
 }
+
+// What an `unowned` reference does.
+@_silgen_name("swift_unownedRetain")
+private func retainMemory(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
+
+@_silgen_name("swift_unownedRelease")
+private func releaseMemory(_ object: UnsafeMutableRawPointer)

@@ -75,7 +75,11 @@ extension DefaultBackingData {
 
     private mutating func set<Value>(_ value: Value, _ keyPath: AnyKeyPath) {
         guard let (key, index) = key(keyPath) else { return }
-        if object == nil { madePending().set(value, key, index) } else { _writeByForm(value, key, index) }
+        guard let object, let context = _context else { return madePending().set(value, key, index) }
+        let slot = key.slot(in: object, context)
+        if slot >= 0, let property = context.plan(of: object).property(at: slot) {
+            context.write(value, property, object)
+        }
     }
 
     private mutating func set(_ value: Any, _ targets: [any PersistentModel], _ keyPath: AnyKeyPath) {
@@ -85,12 +89,12 @@ extension DefaultBackingData {
     }
 
     public func _setAny<Value>(_ value: Value, forKey keyPath: AnyKeyPath, of model: any PersistentModel) {
-        guard let (key, index) = key(keyPath) else { return }
+        guard let (key, index) = key(keyPath), let model = model as? Model else { return }
         func set() {
             guard let property = ModelLayout.of(Swift.type(of: model)).property(named: key.name),
                 property.attributeForm == nil
-            else { return _writeByForm(value, key, index) }
-            if let model = model as? Model { write(value, property, key, model) }
+            else { return _writeByForm(value, key, index, model) }
+            write(value, property, key, model)
         }
         model._withMutation(of: keyPath, set)
     }

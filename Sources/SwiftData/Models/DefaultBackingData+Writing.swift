@@ -10,18 +10,18 @@ extension DefaultBackingData {
             let slot = key.plainSlot(in: object, holder)
             if slot >= 0 { return V._write(value, object, slot) }
         }
-        _writeByForm(value, key, index)
+        _writeByForm(value, key, index, model)
     }
 
     /// Sets an attribute of another type.
     @_disfavoredOverload
     public func _write<V>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
-        _writeByForm(value, key, index)
+        _writeByForm(value, key, index, model)
     }
 
     /// Sets an attribute with a value transformer.
     public func _writeTransformable<V>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
-        _writeByForm(value, key, index)
+        _writeByForm(value, key, index, model)
     }
 
     /// Sets a to-one.
@@ -42,10 +42,9 @@ extension DefaultBackingData {
     /// By the attribute's form.
     @inline(never)
     @usableFromInline
-    func _writeByForm<V>(_ value: V, _ key: _ModelKey, _ index: Int) {
+    func _writeByForm<V>(_ value: V, _ key: _ModelKey, _ index: Int, _ model: Model) {
         guard let object, let context = _context else {
-            _pending?.set(value, key, index)
-            return
+            return pending(of: model).set(value, key, index)
         }
         let slot = key.slot(in: object, context)
         guard slot >= 0, let property = context.plan(of: object).property(at: slot) else { return }
@@ -60,11 +59,12 @@ extension DefaultBackingData {
             return context.relate(object, targets, key.slot(in: object, context))
         }
         if let context = targets.lazy.compactMap(\.modelContext).first {
-            _pending?.set(value, key, index)
+            pending(of: model).set(value, key, index)
             return context.insert(model)
         }
-        let former = _pending?.value(key, index)
-        _pending?.set(value, key, index)
+        let pending = pending(of: model)
+        let former = pending.value(key, index)
+        pending.set(value, key, index)
         PendingInverses.follow(key.name, of: model, from: former, to: targets)
     }
 }

@@ -22,7 +22,7 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
             holder = other._context
         } else {
             let pending = other._pending ?? PendingValues(Model.self)
-            pending.shareByName()
+            if !pending.isOfWholeModel { pending.shareByName() }
             holder = pending
         }
     }
@@ -58,6 +58,19 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
         if let pending = _pending { return pending }
         let made = PendingValues(level)
         holder = made
+        return made
+    }
+
+    /// The values of a new model; where no initial value has made them, they are given to it.
+    ///
+    /// The model is asked, since a setter must not change this backing data, which an insertion replaces meanwhile.
+    func pending(of model: Model) -> PendingValues {
+        if let pending = _pending { return pending }
+        let made = PendingValues(level)
+        made.isOfWholeModel = Swift.type(of: model) == Model.self
+        var backing = self
+        backing.holder = made
+        model.persistentBackingData = backing
         return made
     }
 }

@@ -6,6 +6,8 @@ import CoreData
 public final class ModelObject: NSManagedObject {
     @exclusivity(unchecked) private var reference = FadingReference()
 
+    deinit { reference.set(nil) }
+
     /// The model that stands for the object, if there is one.
     var model: AnyObject? {
         @inline(__always) get { reference.object }

@@ -7,6 +7,8 @@ public final class PendingValues {
     let type: any PersistentModel.Type
     private var values: [Any?] = []
     private var named: [String: Any]?
+    /// Whether no other level of the model's class has values.
+    var isOfWholeModel = false
     /// What an identifier of the model refers to.
     private(set) lazy var token = PendingToken()
 

@@ -12,7 +12,8 @@ final class SaveRecorder: @unchecked Sendable {
         for name in [ModelContext.willSave, ModelContext.didSave] {
             observers.append(
                 NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
-                    [unowned self] note in
+                    [weak self] note in
+                    guard let self else { return }
                     names.append(note.name)
                     if let userInfo = note.userInfo { userInfos.append(userInfo) }
                 })
