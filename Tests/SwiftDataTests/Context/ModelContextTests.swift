@@ -18,7 +18,7 @@ import Testing
         let context = container.mainContext
         context.insert(Dish(name: "Soup"))
         #expect(context.hasChanges)
-        try await Polling.wait(for: "the save") { !context.hasChanges }
+        try await Polling.suspend(until: "the save") { !context.hasChanges }
     }
 
     /// Complaint 15: a failure is told, and the changes stay.
@@ -32,7 +32,7 @@ import Testing
         let step = DishStep(text: "Boil")
         other.insert(step)
         dish.steps = [step]
-        try await Polling.wait(for: "the failure") { !told.isEmpty }
+        try await Polling.suspend(until: "the failure") { !told.isEmpty }
         #expect(told.first as? SwiftDataError == .missingModelContext && context.hasChanges)
         context.rollback()
     }
