@@ -6,7 +6,19 @@ import CoreData
 public final class ModelObject: NSManagedObject {
     @exclusivity(unchecked) private var reference = FadingReference()
 
+    /// What follows the properties that somebody observes, by slot.
+    @exclusivity(unchecked) private var followed: [Int: NSKeyValueObservation] = [:]
+
     deinit { reference.set(nil) }
+
+    /// Tells the model's observers of the property whatever changes it, from now on.
+    func follow(_ property: EntityPlan.Property) {
+        guard followed[property.slot] == nil else { return }
+        let keyPath = property.declaration.keyPath
+        followed[property.slot] = followProperty(property.slot) { [unowned self] in
+            (model as? any PersistentModel)?._withMutation(of: keyPath) {}
+        }
+    }
 
     /// The model that stands for the object, if there is one.
     var model: AnyObject? {

@@ -59,6 +59,17 @@ extension PersistentModel {
     /// The object of the model's row; `nil` before the model is inserted.
     package var modelObject: ModelObject? { persistentBackingData._object }
 
+    /// Has those who observe the property learn of changes that no setter makes: by the other side of a relationship, by what another context
+    /// saved, by undo and rollback. Called where a read is tracked.
+    public func _follow(_ keyPath: AnyKeyPath) {
+        guard let object = modelObject, let context = persistentBackingData._context else { return }
+        let plan = context.plan(of: object)
+        guard let name = plan.layout.name(of: keyPath), let slot = object.propertySlot(named: name),
+            let property = plan.property(at: slot)
+        else { return }
+        object.follow(property)
+    }
+
     /// Backing data of a model that no context has.
     public static func createBackingData<P: PersistentModel>() -> some BackingData<P> {
         DefaultBackingData<P>(for: P.self)
