@@ -3,8 +3,12 @@ import CObjectRuntime
 /// A reference that does not keep its object alive, and is nil once that goes.
 ///
 /// As a `weak` one, but without the second allocation that the first weak reference to an object makes: it keeps the object's memory, though
-/// not its content. Whoever has it clears it in its deinitialiser.
-package struct FadingReference {
+/// not its content.
+///
+/// Reflection reads every field, and an unowned one of an object that has gone stops the program: hence the mirror without children.
+package struct FadingReference: CustomReflectable {
+    /// Only written: it keeps the memory.
+    private unowned var keeper: AnyObject?
     private var address: UnsafeMutableRawPointer?
 
     package init() {}
@@ -15,17 +19,11 @@ package struct FadingReference {
         return Unmanaged<AnyObject>.fromOpaque(address).takeRetainedValue()
     }
 
-    /// Refers to another object, or to none.
-    package mutating func set(_ object: AnyObject?) {
-        let old = address
-        address = object.map { retainMemory(Unmanaged.passUnretained($0).toOpaque()) }
-        if let old { releaseMemory(old) }
+    /// Refers to another object.
+    package mutating func set(_ object: AnyObject) {
+        keeper = object
+        address = Unmanaged.passUnretained(object).toOpaque()
     }
+
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
-
-// What an `unowned` reference does.
-@_silgen_name("swift_unownedRetain")
-private func retainMemory(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
-
-@_silgen_name("swift_unownedRelease")
-private func releaseMemory(_ object: UnsafeMutableRawPointer)

@@ -9,8 +9,6 @@ public final class ModelObject: NSManagedObject {
     /// What follows the properties that somebody observes, by slot.
     @exclusivity(unchecked) private var followed: [Int: NSKeyValueObservation] = [:]
 
-    deinit { reference.set(nil) }
-
     /// Tells the model's observers of the property whatever changes it, from now on.
     func follow(_ property: EntityPlan.Property) {
         guard followed[property.slot] == nil else { return }

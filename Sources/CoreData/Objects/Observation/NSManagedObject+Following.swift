@@ -9,6 +9,7 @@ extension NSManagedObject {
         let observers = madeExtras().madeObservers()
         flags.insert(.announces)
         return observers.add(
-            PropertyObservers.Observer(slot, of: self, [], reading: { $0.anyValue(slot) }, { _, _ in handler() }))
+            PropertyObservers.Observer(
+                slot, of: self, [], reading: { $0.anyValue(slot) ?? NSNull() }, { _, _ in handler() }))
     }
 }
