@@ -4,14 +4,12 @@ import Foundation
 ///
 ///     \Sub.name     // no key path of Base's list; applied to an instance with a recorder, it asks for "name"
 ///
-/// A backing that finds a recorder in what it adopts keeps it, and asks it for every value.
+/// The values of such an object, ``PendingValues``, ask the recorder for each.
 package final class KeyPathRecorder {
     /// What was asked for so far.
     package private(set) var names: [String] = []
     /// The last property that was asked for, and what it was given.
     private(set) var last: (property: ModelDeclaration.Property, value: Any)?
-    /// Whether a property was asked for of which there is no value to give.
-    private(set) var isIncomplete = false
     /// The class of the object that is asked next.
     private var declaration: ModelDeclaration
     /// Which of the two samples of a property are given.
@@ -29,15 +27,19 @@ package final class KeyPathRecorder {
     ///
     /// - Precondition: ``KeyPathSearch`` has checked that there are values for all properties of the class.
     package func value<V>(named name: String, as type: V.Type = V.self) -> V {
+        if let value = recorded(name) as? V { return value }
+        preconditionFailure("Property '\(name)' of \(declaration.type) has no value to look for key paths with.")
+    }
+
+    /// Notes a property by its name; `nil` where there is no value to give.
+    func recorded(_ name: String) -> Any? {
         let path = (names + [name]).joined(separator: ".")
         names.append(name)
-        if let property = declaration.property(named: name),
-            let sample = given?.name == path ? given?.value : sample(of: property), let value = sample as? V
-        {
-            last = (property, sample)
-            return value
-        }
-        preconditionFailure("Property '\(name)' of \(declaration.type) has no value to look for key paths with.")
+        guard let property = declaration.property(named: name),
+            let sample = given?.name == path ? given?.value : sample(of: property)
+        else { return nil }
+        last = (property, sample)
+        return sample
     }
 
     private func sample(of property: ModelDeclaration.Property) -> Any? {
@@ -53,10 +55,4 @@ package final class KeyPathRecorder {
             return (type as? any ArchivedCollection.Type)?.empty
         }
     }
-}
-
-/// The backing of a model object that stands for none: a `DefaultBackingData` that adopts it keeps the recorder.
-package protocol RecordingBacking {
-    /// What notes the properties, and gives their values.
-    var recorder: KeyPathRecorder { get }
 }

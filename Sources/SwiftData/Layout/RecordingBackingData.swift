@@ -1,7 +1,7 @@
 import Foundation
 
 /// The backing of a model object that stands for none; see ``KeyPathRecorder``.
-struct RecordingBackingData<Model: PersistentModel>: BackingData, RecordingBacking {
+struct RecordingBackingData<Model: PersistentModel>: BackingData {
     let recorder: KeyPathRecorder
 
     init(_ recorder: KeyPathRecorder) { self.recorder = recorder }
@@ -15,6 +15,8 @@ struct RecordingBackingData<Model: PersistentModel>: BackingData, RecordingBacki
     }
 
     var metadata: Any { Model.schemaMetadata }
+    /// What a `DefaultBackingData` takes over.
+    var _pending: PendingValues? { PendingValues(Model.self, recorder) }
     /// None: the object stands for no row.
     var persistentModelID: PersistentIdentifier? {
         get { nil }

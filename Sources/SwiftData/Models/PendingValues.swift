@@ -12,7 +12,20 @@ public final class PendingValues {
     /// What an identifier of the model refers to.
     private(set) lazy var token = PendingToken()
 
-    init(_ type: any PersistentModel.Type) { self.type = type }
+    /// What gives the values of a model that stands for none; see ``KeyPathRecorder``.
+    private let recorder: KeyPathRecorder?
+
+    init(_ type: any PersistentModel.Type) {
+        self.type = type
+        recorder = nil
+    }
+
+    /// The values of a model that stands for none.
+    init(_ type: any PersistentModel.Type, _ recorder: KeyPathRecorder) {
+        self.type = type
+        self.recorder = recorder
+        named = [:]
+    }
 
     /// A value by its place.
     @usableFromInline
@@ -32,7 +45,7 @@ public final class PendingValues {
     }
 
     func value(_ key: _ModelKey, _ index: Int) -> Any? {
-        if let named { return named[key.name] }
+        if let named { return named[key.name] ?? recorder?.recorded(key.name) }
         return values.indices.contains(index) ? values[index] : nil
     }
 

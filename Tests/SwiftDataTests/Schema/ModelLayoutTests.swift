@@ -90,4 +90,33 @@ import Testing
             try ModelContainer(for: Odd.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true))
         }
     }
+
+    /// Whose getters read as those that the macro writes.
+    class Boat: PersistentModel, HandWritten {
+        var values: DefaultBackingData<Boat>
+        var persistentBackingData: any BackingData<Boat> {
+            get { values }
+            set { values = DefaultBackingData(adopting: newValue) }
+        }
+        required init(backingData: any BackingData<Boat>) { values = DefaultBackingData(adopting: backingData) }
+        var name: String { values._read(_ModelKey("name"), 0) }
+        var home: Author? { values._read(_ModelKey("home"), 1) }
+        var lead: Boat? { values._read(_ModelKey("lead"), 2) }
+        class var schemaMetadata: [Schema.PropertyMetadata] {
+            [
+                .init(name: "name", keypath: \Boat.name), .init(name: "home", keypath: \Boat.home),
+                .init(name: "lead", keypath: \Boat.lead),
+            ]
+        }
+    }
+
+    final class Ship: Boat { override class var schemaMetadata: [Schema.PropertyMetadata] { [] } }
+
+    @Test func namesAreFoundThroughAccessorsByIndex() {
+        let ship = ModelLayout.of(Ship.self)
+        #expect(ship.name(of: \Ship.name) == "name")
+        #expect(ship.name(of: \Ship.home?.person) == "home.person")
+        #expect(ship.name(of: \Ship.lead?.lead?.name) == "lead.lead.name")
+        #expect(ship.name(of: \Ship.name.count) == nil)
+    }
 }
