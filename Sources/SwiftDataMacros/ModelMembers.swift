@@ -59,7 +59,7 @@ struct ModelMembers {
                 get { super.persistentBackingData }
                 set {
                     super.persistentBackingData = newValue
-                    _$backingData = SwiftData.DefaultBackingData(adopting: newValue)
+                    _$backingData._adopt(newValue)
                 }
             }
             """

@@ -26,6 +26,8 @@ public class DefaultSerialModelExecutor: @unchecked Sendable, SerialModelExecuto
     public init(modelContext: ModelContext) {
         self.modelContext = modelContext
         context = modelContext.managedObjectContext
+        // From now on it is used on its queue only.
+        context.isUnbound = false
     }
 
     /// Runs the job on the context's queue when the jobs before it have run.

@@ -101,10 +101,12 @@ extension ModelContext {
     // MARK: Requests
 
     private func request<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> NSFetchRequest<NSManagedObject> {
-        try FetchCompiler(self).request(descriptor, resultType: .managedObjectResultType)
+        takeSiblingChanges()
+        return try FetchCompiler(self).request(descriptor, resultType: .managedObjectResultType)
     }
 
     private func objectIDs<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [NSManagedObjectID] {
+        takeSiblingChanges()
         let request: NSFetchRequest<NSManagedObjectID> = try FetchCompiler(self).request(
             descriptor, resultType: .managedObjectIDResultType)
         return try managedObjectContext.fetch(request)

@@ -25,6 +25,7 @@ public struct _ModelObservation {
         let registrar = self.registrar ?? ObservationRegistrar()
         self.registrar = registrar
         registrar.access(model, keyPath: keyPath)
+        (model as? any PersistentModel)?._follow(keyPath)
     }
 
     /// Changes the property and notifies its observers.

@@ -27,6 +27,21 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
         }
     }
 
+    /// Takes other backing data for a level of a subclass, whose own values move to it.
+    public mutating func _adopt(_ other: any BackingData<Model>) {
+        let own = _pending
+        let level = level
+        self = DefaultBackingData(adopting: other)
+        guard let own, let pending = _pending, own !== pending else { return }
+        self = DefaultBackingData(level: level, pending)
+        pending.take(own)
+    }
+
+    private init(level: Model.Type, _ pending: PendingValues) {
+        self.level = level
+        holder = pending
+    }
+
     /// The values of an object.
     init(_ object: ModelObject, _ context: ModelContext, _ type: Model.Type) {
         self.object = object

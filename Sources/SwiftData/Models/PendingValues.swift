@@ -58,6 +58,13 @@ public final class PendingValues {
     /// Whether the values of several levels of a class are here.
     var isByName: Bool { named != nil }
 
+    /// Adds the values of another level of the class.
+    func take(_ other: PendingValues) {
+        shareByName()
+        other.shareByName()
+        named?.merge(other.named ?? [:]) { $1 }
+    }
+
     /// From now on the values are found by their names, so that several levels of a class can share them.
     func shareByName() {
         guard named == nil else { return }
