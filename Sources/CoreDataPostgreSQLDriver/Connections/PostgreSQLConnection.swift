@@ -20,6 +20,8 @@ final class PostgreSQLConnection: SQLConnection {
     private(set) var isBroken = false
     /// Cancels what the session waits for.
     let cancellation: PostgreSQLCancellation
+    /// Where the time is had from.
+    let clock: PostgreSQLClock
     /// The schema, and how long to wait for a lock.
     private let settings: [SQLValue]
 
@@ -107,11 +109,13 @@ final class PostgreSQLConnection: SQLConnection {
 
     private final class Observation {
         let observer: any SQLObserver
-        let start = ContinuousClock.now
-        init(_ observer: any SQLObserver) { self.observer = observer }
+        let start: ContinuousClock.Instant
+        init(_ observer: any SQLObserver, start: ContinuousClock.Instant) {
+            (self.observer, self.start) = (observer, start)
+        }
     }
 
-    private var observation: Observation? { observer.map { Observation($0) } }
+    private var observation: Observation? { observer.map { Observation($0, start: clock.now()) } }
 
     /// Opens a session.
     ///
@@ -124,7 +128,8 @@ final class PostgreSQLConnection: SQLConnection {
         traits = options.traits(of: engine)
         dialect = traits.dialect(options.dialect)
         settings = [.text(address.schema), .text(String(options.lockMilliseconds))]
-        cancellation = PostgreSQLCancellation(handle, limit: options.cancelTimeout)
+        clock = options.clock
+        cancellation = PostgreSQLCancellation(handle, limit: options.cancelTimeout, clock: options.clock)
         PQsetNoticeReceiver(handle, Notices.receive, Unmanaged.passUnretained(notices).toOpaque())
         guard PQenterPipelineMode(handle) == 1 else {
             let failure = SQLFailure.lost(handle)
@@ -651,7 +656,7 @@ final class PostgreSQLConnection: SQLConnection {
         guard PQexitPipelineMode(handle) == 1, let result = PQexec(handle, sql).map(QueryResult.init) else {
             throw broken(sql)
         }
-        copying = (sql, observer, .now)
+        copying = (sql, observer, clock.now())
         guard PQresultStatus(result.pointer) == PGRES_COPY_IN else {
             defer { cancellation.end() }
             if PQstatus(handle) != CONNECTION_OK { throw broken(sql) }
@@ -685,7 +690,8 @@ final class PostgreSQLConnection: SQLConnection {
             throw naming(SQLFailure.of(result.pointer, sql: copied?.sql ?? ""))
         }
         if let copied {
-            copied.observer?.didRun(copied.sql, duration: copied.start.duration(to: .now), rows: result.changeCount)
+            copied.observer?.didRun(
+                copied.sql, duration: copied.start.duration(to: clock.now()), rows: result.changeCount)
         }
     }
 
@@ -842,7 +848,7 @@ final class PostgreSQLConnection: SQLConnection {
             let count = status == PGRES_TUPLES_OK ? Int(PQntuples(result)) : QueryResult.changeCount(result)
             if let observation = sent[index].observation {
                 observation.observer.didRun(
-                    sent[index].sql, duration: observation.start.duration(to: .now), rows: count)
+                    sent[index].sql, duration: observation.start.duration(to: clock.now()), rows: count)
             }
             if expected >= 0, count != expected, let otherwise = sent[index].otherwise { surprises.append(otherwise) }
         }

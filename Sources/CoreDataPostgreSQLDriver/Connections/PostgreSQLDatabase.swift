@@ -285,17 +285,16 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: !options.isReplica) }
 
     /// - Parameter waitsForServer: whether to try again where nobody answers, too, and not only where the server says that it is not ready.
-    private static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
-        let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
-        var pause = 0.05
+    static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
+        let deadline = options.clock.deadline(in: options.connectTimeout)
+        var backoff = Backoff(first: .milliseconds(50), limit: .seconds(1))
         while true {
             do { return try PostgreSQLConnection(options) } catch let failure as SQLFailure {
+                let pause = backoff.next()
                 // A wrong password is wrong the next time, too.
-                guard failure.mayPass || waitsForServer && failure.isSilence,
-                    ContinuousClock.now.advanced(by: .seconds(pause)) < deadline
+                guard failure.mayPass || waitsForServer && failure.isSilence, options.clock.now() + pause < deadline
                 else { throw failure }
-                Thread.sleep(forTimeInterval: pause)
-                pause = min(pause * 2, 1)
+                options.clock.sleep(pause)
             }
         }
     }
@@ -303,7 +302,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// The connection that the thread reads with already, or one that is lent to it from now on.
     private func takeReader() throws -> (connection: PostgreSQLConnection, isInHand: Bool) {
         let thread = Self.thread
-        let deadline = Date(timeIntervalSinceNow: options.connectTimeout.seconds)
+        let deadline = options.clock.deadline(in: options.connectTimeout)
         condition.lock()
         defer { condition.unlock() }
         if let loan = reading[thread] { return (loan.connection, true) }
@@ -339,7 +338,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
                 reading[thread] = Loan(connection: connection, depth: 1)
                 return (connection, false)
             }
-            guard condition.wait(until: deadline) else {
+            guard options.clock.wait(for: condition, until: deadline) else {
                 throw SQLFailure(
                     kind: .busy, code: 0,
                     message:
@@ -370,10 +369,10 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         if writingThread == thread { throw SQLFailure.misuse("a write was begun inside a write") }
-        let deadline = Date(timeIntervalSinceNow: options.lockTimeout.seconds)
+        let deadline = options.clock.deadline(in: options.lockTimeout)
         while writingThread != nil {
             if isClosed { throw Self.closed }
-            guard condition.wait(until: deadline) else {
+            guard options.clock.wait(for: condition, until: deadline) else {
                 throw SQLFailure(kind: .busy, code: 0, message: "another thread has been writing for too long")
             }
         }
@@ -537,9 +536,4 @@ extension SQLFailure {
                 && ["Connection refused", "No such file", "timeout", "closed the connection", "reset by peer"].contains(
                     where: message.contains)
     }
-}
-
-extension Duration {
-    /// As a number of seconds.
-    var seconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
