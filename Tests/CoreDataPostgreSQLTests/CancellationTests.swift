@@ -167,6 +167,17 @@ struct CancellationTests {
         #expect(try scene.waitForOutcome().get() == 1)
     }
 
+    /// A transaction whose COMMIT is not sent for that reason is known not to be committed, and the next one has another connection.
+    @Test func aRequestThatDoesNotArriveBeforeTheCommitCostsTheTransaction() throws {
+        let scene = try Scene(pool: 1, limit: .milliseconds(50), "&engine=yugabytedb")
+        defer { scene.end() }
+        scene.commit(scene.locks.0)
+        try scene.interrupt(whileAwaiting: scene.locks.0)
+        try scene.unlock(scene.locks.0)
+        #expect(try scene.failure()?.kind == .disconnected)
+        #expect(try scene.database.write { try $0.first("SELECT 1") } == .integer(1))
+    }
+
     @Test func aRequestThatDoesNotArriveInTimeCostsTheConnection() throws {
         let scene = try Scene(pool: 1, limit: .milliseconds(50))
         defer { scene.end() }

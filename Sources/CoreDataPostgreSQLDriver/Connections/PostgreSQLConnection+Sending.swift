@@ -88,7 +88,7 @@ extension PostgreSQLConnection {
         // What a table does not take so is found out before the commit is on its way.
         try sendHeld()
         switch pipeline.settling(tellsTransactions: traits.tellsTransactions) {
-        case .nothing: return
+        case .nothing: break
         case .takeToken: try takeToken()
         case .checkSchema:
             if let check = try schemaCheckBehind() {
@@ -98,6 +98,8 @@ extension PostgreSQLConnection {
             try finish()
         case .takeAnswers: try finish()
         }
+        // A request to cancel that does not arrive in time costs the transaction here, before COMMIT, whose outcome nobody would know.
+        try prepareToSend(.command)
     }
 
     func expectPauses() throws { try rows(ServerText.allowPauses) }
