@@ -55,7 +55,7 @@ struct IncrementalRow {
             default: [value]
             }
         return try found.map { member in
-            if let id = member as? NSManagedObjectID, id.runtime.rootName == destination.rootName { return id }
+            if let id = member as? NSManagedObjectID, destination.includes(id) { return id }
             let given =
                 (member as? NSManagedObjectID).map { "the ID of a '\($0.runtime.name)'" } ?? "a \(type(of: member))"
             throw CoreDataErrors.make(
@@ -66,5 +66,17 @@ struct IncrementalRow {
                 '\(destination.name)'.
                 """)
         }
+    }
+}
+
+extension EntityRuntime {
+    /// Whether the ID is of an object of this entity, in whatever coordinator it was made.
+    func isEntity(of id: NSManagedObjectID) -> Bool {
+        id.runtime === self || id.runtime.ordinal == ordinal && id.runtime.name == name
+    }
+
+    /// Whether the ID is of an object of this entity or of one below it.
+    func includes(_ id: NSManagedObjectID) -> Bool {
+        isEntity(of: id) || compiled.subtree.contains(id.runtime.ordinal) && id.runtime.rootName == rootName
     }
 }

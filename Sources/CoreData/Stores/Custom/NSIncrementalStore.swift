@@ -45,6 +45,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - For a fetch, an `NSFetchRequest<any NSFetchRequestResult>`, by its `resultType`: `[NSManagedObject]` (of
     ///   `context.object(with:)`), `[NSManagedObjectID]`, `[NSDictionary]`, or `[NSNumber]` with the count.
+    ///   Objects and IDs must be of the request's entity, or of its subentities if `includesSubentities` is set: the fetch fails otherwise.
     /// - For an ``NSSaveChangesRequest``: `[]`, when all is written; without any sets the metadata are to be written.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw missing("execute(_:with:)")
