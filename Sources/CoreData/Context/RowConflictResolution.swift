@@ -122,7 +122,8 @@ final class RowConflictResolution {
         context.noteChange(of: object)
     }
 
-    private func take(_ theirs: RowSnapshot, _ object: NSManagedObject) {
+    private func take(_ row: RowSnapshot, _ object: NSManagedObject) {
+        let theirs = context.row(row, withToOnesReadBy: object)
         leading += object.relatives.map(\.object).filter(\.hasChanges)
         let before = object.row
         let kinds = object.runtime.layout.kinds

@@ -21,6 +21,9 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         var single: [String] = []
         var together: [[String]] = []
         var relationships: [String] = []
+        /// Whether nodes of books leave out the author, who is asked for then.
+        var leavesOutAuthors = false
+        var failsToRelate = false
         /// Whether the last fetch was of the class that code for Apple's framework casts it to.
         var wasCast: Bool?
         var metadata: [String: any Sendable]?
@@ -91,7 +94,9 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         guard let book = with({ $0.books[key] }) else { return nil }
         var values: [String: Any] = ["title": book.title, "author": NSNull()]
         if !book.size.isEmpty { values["size"] = book.size }
-        if let author = book.author, let entity = id.entity.relationshipsByName["author"]?.destinationEntity {
+        if with({ $0.leavesOutAuthors }) {
+            values["author"] = nil
+        } else if let author = book.author, let entity = id.entity.relationshipsByName["author"]?.destinationEntity {
             values["author"] = newObjectID(for: entity, referenceObject: author)
         }
         return NSIncrementalStoreNode(objectID: id, withValues: values, version: book.version)
@@ -120,7 +125,11 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     ) throws -> Any {
         let (key, name) = (number(objectID), name(objectID))
         with { $0.relationships.append("\(name).\(relationship.name)") }
+        if with({ $0.failsToRelate }) { throw CocoaError(.fileReadUnknown) }
         guard let entity = relationship.destinationEntity else { return NSNull() }
+        if relationship.name == "author" {
+            return with { $0.books[key]?.author }.map { newObjectID(for: entity, referenceObject: $0) } ?? NSNull()
+        }
         return with { $0.books.filter { $0.value.author == key }.keys.sorted() }
             .map { newObjectID(for: entity, referenceObject: $0) }
     }

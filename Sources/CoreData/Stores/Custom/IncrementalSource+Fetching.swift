@@ -11,7 +11,7 @@ extension IncrementalSource {
         let keys = try keys(plan).map(\.primaryKey)
         let found = try heldRows(keys, root: runtime.model.entities[plan.entity].root, staleness: -1)
         let rows = RowList()
-        for index in found.indices where found.hasRow(index) { rows.append(found.take(index)) }
+        for index in found.indices where found.hasRow(index) { rows.append(HeldRow(try whole(found[index]))) }
         guard !rows.isEmpty else { return }
         try take(rows)
     }

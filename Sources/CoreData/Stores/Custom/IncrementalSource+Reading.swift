@@ -103,6 +103,45 @@ extension IncrementalSource {
         return made
     }
 
+    // MARK: Relationships
+
+    /// A to-one that the node left out is asked for once for each version of the node.
+    func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot {
+        let entity = runtime.entities[row.entity]
+        let info = entity.slots[slot]
+        guard info.column >= 0, row.isUnreadable(info.column) else { return row }
+        return try ask { store, context in
+            let maker = IncrementalRow(source: self, store: store, context: context)
+            let key = RowKey(entity: entity.root, primaryKey: row.primaryKey)
+            /// The row that is kept, if it is of the same version.
+            func kept() -> RowSnapshot? {
+                rows[key].flatMap { $0.row.version == row.version && $0.row.entity == row.entity ? $0.row : nil }
+            }
+            if let kept = kept(), !kept.isUnreadable(info.column) {
+                return maker.row(row, info, leadingTo: destination(in: kept, info))
+            }
+            let id = try maker.newDestination(of: info, objectID(row.primaryKey, root: entity.root))
+            if let kept = kept() { rows[key]?.row = maker.row(kept, info, leadingTo: id) }
+            return maker.row(row, info, leadingTo: id)
+        }
+    }
+
+    private func destination(in row: RowSnapshot, _ slot: EntityRuntime.Slot) -> NSManagedObjectID? {
+        guard !row.isNull(slot.column), let destination = slot.relationship?.destination else { return nil }
+        let number = slot.entityColumn >= 0 && !row.isNull(slot.entityColumn) ? row.integer(slot.entityColumn) : 0
+        return NSManagedObjectID(
+            runtime: runtime.entities[entity(numbered: number) ?? destination],
+            primaryKey: row.integer(slot.column), store: attached)
+    }
+
+    /// The row with all destinations, for readers that take rows as they are.
+    func whole(_ row: RowSnapshot) throws -> RowSnapshot {
+        try runtime.entities[row.entity].slots.reduce(row) { row, slot in
+            guard slot.relationship?.isToMany == false else { return row }
+            return try self.row(row, withDestinationOf: slot.property.slot)
+        }
+    }
+
     func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])] {
