@@ -9,9 +9,14 @@ extension NSManagedObjectContext {
     final func askDestination(of object: NSManagedObject, slot: Int) -> Bool {
         guard let row = object.row, let store = object.home.store, store.isAttached else { return false }
         do {
-            let asked = try store.source.row(row, withDestinationOf: slot)
+            if readsSiblings(in: store) { try askDestinations(of: siblings(of: object, leavingOut: slot), slot: slot) }
+            let asked = try store.source.row(object.row ?? row, withDestinationOf: slot)
             // The store may have read the object meanwhile.
-            if object.row?.isIdentical(to: row) == true { object.row = asked }
+            if object.isUnasked(slot) {
+                // A fault whose row counts no more reads another one all the same.
+                if object.isFault, !object.hasCurrentRow { asked.supersede() }
+                object.row = asked
+            }
         } catch {
             noteReadFailure(error, "The destination of '\(object.runtime.slots[slot].name)' of \(object.objectID)")
             return false
@@ -19,6 +24,19 @@ extension NSManagedObjectContext {
         guard !object.isUnasked(slot) else { return false }
         if object.home.hasOneToOne { giveUpPartnersLedElsewhere(of: object) }
         return true
+    }
+
+    /// Asks the store where a to-one of objects of one entity leads, if it can tell that of many objects at once.
+    final func askDestinations(of objects: [NSManagedObject], slot: Int) throws {
+        let unasked = objects.filter { $0.isUnasked(slot) && $0.hasCurrentRow }
+        guard unasked.count > 1, let store = unasked[0].home.store, store.isAttached else { return }
+        let rows = unasked.compactMap(\.row)
+        guard rows.count == unasked.count else { return }
+        for (object, row) in zip(unasked, try store.source.rows(rows, withDestinationsOf: slot)) {
+            // The store may have read the object meanwhile.
+            if object.isUnasked(slot) { object.row = row }
+            if object.home.hasOneToOne { giveUpPartnersLedElsewhere(of: object) }
+        }
     }
 
     /// The row with the destinations of those to-ones that the object's own row tells: what is compared must be known of both.

@@ -84,6 +84,10 @@ final class ParentSource: RowSource {
         try base.row(row, withDestinationOf: slot)
     }
 
+    func rows(_ rows: [RowSnapshot], withDestinationsOf slot: Int) throws -> [RowSnapshot] {
+        try base.rows(rows, withDestinationsOf: slot)
+    }
+
     // MARK: Values
 
     func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }

@@ -105,6 +105,44 @@ import Testing
         }
     }
 
+    @Test("A store that tells relationships of many objects is asked for those of what came together")
+    func manyAtOnce() throws {
+        let context = try context(RelatingShelfStore.self)
+        func related() -> [[String]] {
+            with { shelf in
+                defer { shelf.related = [] }
+                return shelf.related.map { $0.sorted() }
+            }
+        }
+        let all = ["Book 1.author", "Book 2.author", "Book 3.author"]
+        try context.performAndWait {
+            let books = try books(context)
+            #expect(author(books[1]) == "Bob" && related() == [all] && asked().isEmpty)
+            #expect(books.map(author) == ["Ann", "Bob", "Ann"] && related().isEmpty && asked().isEmpty)
+        }
+        let other = try self.context(RelatingShelfStore.self)
+        try other.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
+            request.relationshipKeyPathsForPrefetching = ["books.author"]
+            _ = try other.fetch(request)
+            #expect(related() == [["Author 1.books", "Author 2.books"], all] && asked().isEmpty)
+        }
+    }
+
+    @Test("A store that tells fewer relationships than it is asked for is refused")
+    func tooFew() throws {
+        let context = try context(RelatingShelfStore.self)
+        with { $0.failsToRelate = true }
+        context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+            request.relationshipKeyPathsForPrefetching = ["author"]
+            let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(
+                error?.localizedDescription.contains(
+                    "was asked for 'author' of 3 objects, and returned 2 values") == true)
+        }
+    }
+
     @Test("A save writes what nobody has read as it was, required or not", arguments: [false, true])
     func saving(isRequired: Bool) throws {
         let context = try context(isRequired: isRequired)

@@ -58,7 +58,7 @@ struct IncrementalRow {
         return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 
-    private func destination(
+    func destination(
         _ value: Any, of relationship: NSRelationshipDescription, _ slot: EntityRuntime.Slot
     ) throws -> NSManagedObjectID? {
         guard let destination = slot.relationship?.destination else { return nil }

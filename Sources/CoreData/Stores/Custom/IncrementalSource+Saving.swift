@@ -83,7 +83,7 @@ extension IncrementalSource {
         }
     }
 
-    private func rootKey(_ key: RowKey) -> RowKey {
+    func rootKey(_ key: RowKey) -> RowKey {
         RowKey(entity: runtime.model.entities[key.entity].root, primaryKey: key.primaryKey)
     }
 
