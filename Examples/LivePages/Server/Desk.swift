@@ -188,7 +188,9 @@ import Hummingbird
     /// Style sheet, scripts and icon.
     package nonisolated func addFiles(to router: Router<BasicRequestContext>) {
         let script = "text/javascript; charset=utf-8"
-        for (name, type) in [("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script)] {
+        for (name, type) in [
+            ("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script), ("stream.js", script),
+        ] {
             get(router, RouterPath("/\(name)")) { visit in
                 guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
                 return .file(data, type: type, isForever: visit.query["v"] != nil)
@@ -199,13 +201,14 @@ import Hummingbird
         addInstalling(to: router)
     }
 
-    /// The stream of what changes, for pages that are open.
+    /// Serves the stream of changes: of one list, or of several with commas between them, for all tabs of a browser.
     nonisolated package func addEvents(of feed: LiveFeed, to router: Router<BasicRequestContext>) {
         // By hand, since a page that comes back says in a header what it has seen.
         router.get("/events") { request, context in
             let query = Form(query: request.uri.query ?? "")
             let seen = request.headers[.lastEvent] ?? query["after"]
-            guard let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen) else {
+            let lists = (query["list"] ?? "none").split(separator: ",").map(String.init)
+            guard let stream = await feed.subscribe(to: Set(lists), after: seen) else {
                 // The script of the page asks again after some seconds.
                 return Response(status: .serviceUnavailable, headers: [.retryAfter: "5"])
             }

@@ -48,7 +48,7 @@ extension App {
             <section class=card><h2>The store</h2><dl>\(rows)
             <dt>Size<dd>\(size / 1000) kB, and \((report.externalDataSize ?? 0) / 1000) kB of pictures beside it
             <dt>History<dd>\(Count.of(report.transactionCount ?? 0, "transaction"))
-            <dt>Pages open<dd>\(feed.subscriberCount)
+            <dt>Event streams open<dd>\(feed.subscriberCount)
             <dt>File<dd>\(URL(fileURLWithPath: report.path).lastPathComponent)</dl></section>
             """
     }
