@@ -1,6 +1,6 @@
 import LivePages
 
-/// Grocery Dude: what to buy, for everybody in the house at once.
+/// Grocery Dude: what to buy, for a whole household at once.
 @main struct Program {
     @MainActor static func main() async {
         await Launch<App>(program: "GroceryDude", site: .groceryDude, checks: checks) {

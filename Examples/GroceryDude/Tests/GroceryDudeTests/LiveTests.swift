@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "x", "zzz.3", "1.1.1", ".", "zzz.-4"])
-    func whoHasSeenWhatNobodyKnowsReadsAnew(_ position: String?) async throws {
+    func aPageWithAnUnknownPositionReadsAnew(_ position: String?) async throws {
         try await TestServer.run(.small) { server async throws in
             #expect(try await server.browser.events("prepare", after: position).next("stale").data == "{}")
         }

@@ -72,7 +72,7 @@ struct OrderTests {
         var counts: [Int] = []
         for step in 0...2 {
             if step == made {
-                // As somebody does who empties the field for a search.
+                // As when the user empties the search field.
                 try await chrome.script(
                     "document.querySelector('#q').dispatchEvent(new Event('input', { bubbles: true }))")
                 try await chrome.wait("pages.length === 1")
