@@ -155,6 +155,10 @@ function flip(b) {
   if (b.name !== 'i') b.name = is ? 'on' : 'off';
 }
 
+// Two requests may arrive in either order: the server ignores an older state of a row that arrives after a newer one.
+const page = Math.random().toString(36).slice(2);
+let sent = 0;
+
 async function send(form, button) {
   const fields = new FormData(form, button), detail = form.closest('#detail'), row = button?.closest('#list li');
   const pressed = row && button.ariaPressed && button;
@@ -163,7 +167,7 @@ async function send(form, button) {
   let answer;
   try {
     answer = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), {
-      method: 'POST', headers: { 'X-Patch': '1' },
+      method: 'POST', headers: { 'X-Patch': '1', 'X-Order': `${page}.${sent += 1}` },
       body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
   } catch {
     if (pressed && await window.keepTick?.(form, button)) return;

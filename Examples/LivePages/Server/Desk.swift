@@ -13,6 +13,7 @@ import Hummingbird
 
     private let flashes = Flashes()
     let answers = RecentAnswers()
+    private let order = FormOrder()
     /// The store that the pages show, once it is open: what a form changed is in it before the form is answered.
     var store: LiveStore?
     package let site: Site
@@ -49,7 +50,9 @@ import Hummingbird
         { visit in
             let store = self.store
             // Not by an app whose store a backup has taken the place of.
-            let reply = try await BusyStore.retrying({ try await handler(visit) }, while: { self.store === store })
+            let reply = try await BusyStore.retrying(
+                { self.order.isOutdated(visit) ? Reply.redirect(visit.path) : try await handler(visit) },
+                while: { self.store === store })
             try await store?.settle()
             return reply
         }
@@ -118,7 +121,14 @@ import Hummingbird
             path: request.uri.path, query: Form(query: request.uri.query ?? ""), number: number,
             id: context.parameters.get("id") ?? "", form: form,
             token: isNew ? Secret.make() : known, isNew: isNew, flash: flash,
-            isPatch: request.headers[.isPatch] == "1")
+            isPatch: request.headers[.isPatch] == "1", order: request.headers[.order].flatMap(Self.order))
+    }
+
+    /// Reads the page's name and the form's number, "name.number".
+    private static func order(_ text: String) -> (page: String, number: Int)? {
+        let parts = text.split(separator: ".")
+        guard text.utf8.count < 100, parts.count == 2, let number = Int(parts[1]) else { return nil }
+        return (String(parts[0]), number)
     }
 
     private func response(_ reply: Reply, _ visit: Visit, _ request: Request) throws -> Response {
