@@ -151,6 +151,21 @@ package final class Chrome: @unchecked Sendable {
 
     package func go(_ address: String) async throws { try await send("POST", "/url", ["url": address]) }
 
+    /// Opens another window of the same browser, and goes on in it.
+    ///
+    /// - Returns: the window's name, for ``show(_:)``.
+    package func openWindow() async throws -> String {
+        let made = try await send("POST", "/window/new", ["type": "window"])
+        guard let name = (made as? [String: Any])?["handle"] as? String else {
+            throw Failure(description: "no window: \(made)")
+        }
+        try await show(name)
+        return name
+    }
+
+    /// Goes on in another window.
+    package func show(_ window: String) async throws { try await send("POST", "/window", ["handle": window]) }
+
     /// What a script returns; what is given stands in `arguments`.
     @discardableResult package func script(_ text: String, _ arguments: [Any] = []) async throws -> Any {
         try await send("POST", "/execute/sync", ["script": text, "args": arguments])

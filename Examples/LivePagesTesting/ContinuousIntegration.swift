@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether the tests run where nobody reads which of them were skipped: there, a test fails where a tool is missing.
+/// Whether the tests run in continuous integration, where skipped tests go unnoticed: there, a test fails if a tool is missing.
 package enum ContinuousIntegration {
     /// Whether the environment variable `CI` is set, as services for it do.
     package static let isOn: Bool = {

@@ -143,7 +143,7 @@ package final class EventReader: @unchecked Sendable {
 
     private let socket: Socket
     private var bytes = Data()
-    /// Events that nobody has asked for yet: of one change, which comes first is not told.
+    /// Events read but not asked for yet: the events of one change arrive in any order.
     private var others: [Event] = []
 
     package init(_ socket: Socket) { self.socket = socket }

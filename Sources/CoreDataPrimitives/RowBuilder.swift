@@ -83,6 +83,16 @@ package final class RowBuilder {
         words[nullWords + column] = word
     }
 
+    /// Makes a column of whole numbers NULL, and marks it as one that the source has not been asked for yet; see
+    /// ``RowView/isUnreadable(_:)``.
+    package func setUnasked(at column: Int) {
+        setNull(at: column)
+        words[nullWords + column] = Self.unasked
+    }
+
+    /// Any word but 0 does; one that is no place of bytes.
+    private static let unasked: UInt64 = 1 << 32
+
     /// Sets up to 64 columns from `first`, a multiple of 64, on: `read` is asked for the word of each, or `nil` for NULL.
     ///
     /// As setting one after another, with the NULL bits kept in a register.
@@ -158,7 +168,13 @@ package final class RowBuilder {
     /// Copies a column of another row of the same layout, which somebody holds.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
         if row.isNull(column) {
-            if row.word(column) == 0 { setNull(at: column) } else { setUnreadable(row.bytes(column), at: column) }
+            if row.word(column) == 0 {
+                setNull(at: column)
+            } else if kind == .integer {
+                setUnasked(at: column)
+            } else {
+                setUnreadable(row.bytes(column), at: column)
+            }
         } else if kind == .integer || kind == .real {
             set(word: row.word(column), at: column)
         } else if let bytes = row.held(column) {

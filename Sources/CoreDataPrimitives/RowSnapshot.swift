@@ -73,8 +73,7 @@ package struct RowSnapshot: @unchecked Sendable {
         withView { $0.isNull(column) }
     }
 
-    /// Whether a column that counts as NULL has a value in the store that could not be read; its bytes are what the
-    /// store has for it.
+    /// Whether a column that counts as NULL may have a value in the store; see ``RowView/isUnreadable(_:)``.
     package func isUnreadable(_ column: Int) -> Bool { withView { $0.isUnreadable(column) } }
 
     /// The column's word, whatever its kind; 0 when it is NULL.

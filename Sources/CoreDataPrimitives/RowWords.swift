@@ -30,11 +30,11 @@ package struct RowView: Equatable {
 
     @inlinable package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
-    /// Whether a column that counts as NULL has a value in the store that could not be read; its bytes are what the
-    /// store has for it.
-    package func isUnreadable(_ column: Int) -> Bool { isNull(column) && word(column) != 0 }
+    /// Whether a column that counts as NULL may have a value in the store: bytes that could not be read, which are what the store has for
+    /// it, or a whole number that nobody has asked the store for.
+    @inlinable package func isUnreadable(_ column: Int) -> Bool { isNull(column) && word(column) != 0 }
 
-    /// The integer, 0 when NULL.
+    /// The integer, 0 when NULL, unless nobody has asked for it.
     @inlinable package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
 
     /// The double, 0 when NULL.
@@ -87,7 +87,10 @@ package struct RowView: Equatable {
         }
         guard kinds.count == columnCount else { return false }
         return kinds.indices.allSatisfy { column in
-            isUnreadable(column) == other.isUnreadable(column) && isEqual(to: other, at: column, kind: kinds[column])
+            // What one of them does not know yet is no difference.
+            if kinds[column] == .integer, isUnreadable(column) || other.isUnreadable(column) { return true }
+            return isUnreadable(column) == other.isUnreadable(column)
+                && isEqual(to: other, at: column, kind: kinds[column])
         }
     }
 

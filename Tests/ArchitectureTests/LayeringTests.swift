@@ -93,6 +93,18 @@ import Testing
         #expect(importers.count == 1, "\(importers)")
     }
 
+    /// What a connection sends next is decided without the library that sends it.
+    @Test func thePipelineDecidesWithoutALibrary() throws {
+        let sources = try Repository.sources(of: "CoreDataPostgreSQLDriver")
+            .filter { $0.path.hasPrefix("Sources/CoreDataPostgreSQLDriver/Pipeline/") }
+        #expect(!sources.isEmpty)
+        for (path, text) in sources {
+            for (module, line) in text.imports where module != "CoreDataSQL" {
+                Issue.record("\(path):\(line) imports \(module)")
+            }
+        }
+    }
+
     /// Contexts, objects and coordinators know where rows come from as a `RowSource` only.
     @Test(arguments: ["Context", "Objects", "Fetching", "Coordinator"])
     func rowsComeThroughOneDoor(folder: String) throws {

@@ -24,7 +24,7 @@ struct CancellationTests {
         /// What came of the statements of ``read(_:)``.
         let outcome = Mutex<Result<Int, any Error>?>(nil)
 
-        init(pool: Int, limit: Duration) throws {
+        init(pool: Int, limit: Duration, _ rest: String = "") throws {
             let server = try PostgreSQLServer.shared
             let (arrived, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             (self.arrived, self.gate) = (arrived, gate)
@@ -37,7 +37,8 @@ struct CancellationTests {
             }
             var options = PostgreSQLOptions(
                 try PostgreSQLAddress(
-                    server.url(schema: "public", folder: relay.folder, "&pool=\(pool)&application_name=\(name)")))
+                    server.url(schema: "public", folder: relay.folder, "&pool=\(pool)&application_name=\(name)\(rest)"))
+            )
             options.cancelTimeout = limit
             database = try PostgreSQLDatabase(options)
             other = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
@@ -57,6 +58,18 @@ struct CancellationTests {
                 let result = Result {
                     try database.read { connection in
                         try locks.count { try connection.first("SELECT 1 FROM pg_advisory_xact_lock(\($0))") != nil }
+                    }
+                }
+                outcome.withLock { $0 = result }
+            }
+        }
+
+        /// Has another thread wait for the lock in a transaction that writes, and commit.
+        func commit(_ lock: Int64) {
+            Thread.detachNewThread { [self] in
+                let result = Result {
+                    try database.write { connection in
+                        try connection.first("SELECT 1 FROM pg_advisory_xact_lock(\(lock))") == nil ? 0 : 1
                     }
                 }
                 outcome.withLock { $0 = result }
@@ -138,6 +151,31 @@ struct CancellationTests {
             }
         }
         #expect(failure?.kind == .timedOut)
+    }
+
+    /// What the engine cannot name a transaction by is not asked for, so that nothing is sent between the query and COMMIT.
+    @Test func aLateRequestDoesNotCancelTheCommit() throws {
+        let scene = try Scene(pool: 1, limit: .seconds(60), "&engine=yugabytedb")
+        defer { scene.end() }
+        scene.commit(scene.locks.0)
+        try scene.interrupt(whileAwaiting: scene.locks.0)
+        // The query that the request was meant for ends by itself.
+        try scene.unlock(scene.locks.0)
+        #expect(
+            !Polling.holds(within: 0.3) { scene.outcome.withLock { $0 != nil } }, "COMMIT waits for the request")
+        scene.letRequestPass()
+        #expect(try scene.waitForOutcome().get() == 1)
+    }
+
+    /// A transaction whose COMMIT is not sent for that reason is known not to be committed, and the next one has another connection.
+    @Test func aRequestThatDoesNotArriveBeforeTheCommitCostsTheTransaction() throws {
+        let scene = try Scene(pool: 1, limit: .milliseconds(50), "&engine=yugabytedb")
+        defer { scene.end() }
+        scene.commit(scene.locks.0)
+        try scene.interrupt(whileAwaiting: scene.locks.0)
+        try scene.unlock(scene.locks.0)
+        #expect(try scene.failure()?.kind == .disconnected)
+        #expect(try scene.database.write { try $0.first("SELECT 1") } == .integer(1))
     }
 
     @Test func aRequestThatDoesNotArriveInTimeCostsTheConnection() throws {

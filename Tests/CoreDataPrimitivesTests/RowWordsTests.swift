@@ -24,6 +24,57 @@ import Testing
         #expect(view.text(columns - 2) == "Milch & Öl" && view.text(columns - 1) == "" && view.text(2) == nil)
     }
 
+    /// A number that nobody has asked for is NULL, is told from one, survives a copy, and is no difference.
+    @Test func aNumberMayBeUnasked() {
+        let kinds: [ColumnKind] = [.integer, .integer, .text]
+        func row(_ fill: (RowBuilder) -> Void) -> RowSnapshot {
+            let builder = RowBuilder(columnCount: kinds.count)
+            fill(builder)
+            return builder.finish(primaryKey: 1, version: 1, entity: 0)
+        }
+        let unasked = row {
+            $0.setUnasked(at: 0)
+            $0.setText("a", at: 2)
+        }
+        let copy = row { builder in
+            for (column, kind) in kinds.enumerated() { builder.copy(column, kind: kind, from: unasked) }
+        }
+        for row in [unasked, copy] {
+            #expect(row.isNull(0) && row.isUnreadable(0) && row.isNull(1) && !row.isUnreadable(1))
+            #expect(row.text(2) == "a")
+        }
+        let cases: [(fill: (RowBuilder) -> Void, isEqual: Bool)] = [
+            ({ $0.setText("a", at: 2) }, true),
+            (
+                {
+                    $0.setInteger(5, at: 0)
+                    $0.setText("a", at: 2)
+                }, true
+            ),
+            (
+                {
+                    $0.setInteger(5, at: 0)
+                    $0.setText("b", at: 2)
+                }, false
+            ),
+            (
+                {
+                    $0.setInteger(5, at: 1)
+                    $0.setText("a", at: 2)
+                }, false
+            ),
+        ]
+        for (fill, isEqual) in cases {
+            let other = row(fill)
+            #expect(unasked.withView { view in other.withView { view.isEqual(to: $0, kinds: kinds) } } == isEqual)
+        }
+        #expect(
+            !row {
+                $0.setUnasked(at: 0)
+                $0.setInteger(5, at: 0)
+            }.isUnreadable(0))
+    }
+
     @Test func whoHasAHeldRowHoldsItOnce() {
         let row = row(columns: 5)
         let word = row.retainedWord()

@@ -3,7 +3,7 @@
 {
 const $ = (s, r = document) => r.querySelector(s), $$ = (s, r = document) => [...r.querySelectorAll(s)];
 const data = document.body.dataset, news = $('#news'), bar = $('#offline'), list = () => $('#list');
-let source, flashTimer, freshTimer, connectTimer, typing, loading, wanted, own = 0, swipe;
+let stream, isOpen, canShare = 'SharedWorker' in window, flashTimer, freshTimer, connectTimer, typing, loading, wanted, own = 0, swipe;
 
 const parse = text => new DOMParser().parseFromString(text, 'text/html');
 const element = html => { const t = document.createElement('template'); t.innerHTML = html; return t.content.firstElementChild; };
@@ -35,7 +35,7 @@ function morph(old, now) {
 // Live
 
 function patch(p) {
-  if (!list()) return;
+  if (!list() || p.list !== data.list) return;
   if ($('[data-found], [data-more], .empty', list())) return refreshSoon();
   const focus = document.activeElement, sections = () => $$(':scope > section', list());
   for (const id of p.gone) $('#' + id)?.remove();
@@ -64,7 +64,7 @@ function parts(p) {
 // Events and pages are numbered, "run.number". `log` has the events after number `from`: a page that comes late is put in place
 // together with those that came after it was made. While it is `behind`, the page is too old for what comes.
 const at = id => { const [run, n] = (id ?? '').split('.'); return { run, n: +n }; };
-const acts = { patch, parts };
+const acts = { patch, parts, stale() {} };
 let log = [], from = at(data.at).n, behind, here = location.pathname + location.search;
 
 function heard(name, { lastEventId: id, data: json }) {
@@ -92,16 +92,28 @@ function take(now, put) {
   return true;
 }
 
-// A browser has few connections to a server: pages that nobody sees leave them to others, and catch up when they are seen.
+// The tabs of a browser share one stream where they can. Others have one each, which hidden tabs close: a browser has few connections.
 function connect() {
-  source = source?.close();
+  stream = stream?.close();
   clearTimeout(connectTimer);
-  if (!data.list || document.hidden) return;
-  source = new EventSource(`/events?list=${data.list}&after=${data.at}`);
-  for (const name of ['patch', 'parts', 'stale']) source.addEventListener(name, e => heard(name, e));
-  source.onopen = () => show(bar);
-  source.onerror = () => { show(bar, true); if (source.readyState === 2) connectTimer = setTimeout(connect, 3000 + 3000 * Math.random()); };
+  if (!data.list) return;
+  if (canShare) return share();
+  if (document.hidden) return;
+  const source = stream = new EventSource(`/events?list=${data.list}&after=${data.at}`);
+  for (const name in acts) source.addEventListener(name, e => heard(name, e));
+  source.onopen = () => opened(true);
+  source.onerror = () => { opened(false); if (source.readyState === 2) connectTimer = setTimeout(connect, 3000 + 3000 * Math.random()); };
 }
+function share() {
+  let worker;
+  try { worker = new SharedWorker(data.stream); } catch { canShare = false; return connect(); }
+  const { port } = worker;
+  stream = { close() { port.onmessage = null; port.postMessage(null); } };
+  port.onmessage = ({ data: m }) => { if (m.name) heard(m.name, m); else opened(m.isOpen); };
+  worker.onerror = () => { canShare = false; connect(); };
+  port.postMessage({ list: data.list, at: data.at });
+}
+function opened(is) { isOpen = is; show(bar, !is); }
 
 // Reads the page anew, and puts its list and numbers in the place of the old ones.
 async function refresh() {
@@ -114,7 +126,7 @@ async function refresh() {
     loading = null;
     if (answer.ok ? take(now, () => {
       document.title = now.title;
-      if (source?.readyState === 1) show(bar);
+      if (isOpen) show(bar);
       for (const e of $$('#list, [data-part]')) { const n = $('#' + e.id, now); if (n) morph(e, n); }
     }) : answer.status < 500) return answer.ok;
   } catch (e) {
@@ -143,6 +155,10 @@ function flip(b) {
   if (b.name !== 'i') b.name = is ? 'on' : 'off';
 }
 
+// Two requests may arrive in either order: the server ignores an older state of a row that arrives after a newer one.
+const page = Math.random().toString(36).slice(2);
+let sent = 0;
+
 async function send(form, button) {
   const fields = new FormData(form, button), detail = form.closest('#detail'), row = button?.closest('#list li');
   const pressed = row && button.ariaPressed && button;
@@ -151,7 +167,7 @@ async function send(form, button) {
   let answer;
   try {
     answer = await fetch(button?.getAttribute('formaction') ?? form.getAttribute('action'), {
-      method: 'POST', headers: { 'X-Patch': '1' },
+      method: 'POST', headers: { 'X-Patch': '1', 'X-Order': `${page}.${sent += 1}` },
       body: form.enctype.startsWith('multipart') ? fields : new URLSearchParams(fields) });
   } catch {
     if (pressed && await window.keepTick?.(form, button)) return;
@@ -260,7 +276,8 @@ addEventListener('touchend', () => {
 });
 
 addEventListener('animationend', e => e.target.classList.remove('moved'));
-document.addEventListener('visibilitychange', connect);
+document.addEventListener('visibilitychange', () => { if (!canShare) connect(); });
+addEventListener('pagehide', () => { stream = stream?.close(); });
 addEventListener('pageshow', e => { if (e.persisted) { connect(); refresh(); } });
 if (sessionStorage.flash) { flash(sessionStorage.flash); sessionStorage.removeItem('flash'); } else fade();
 connect();

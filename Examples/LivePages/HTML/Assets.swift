@@ -7,9 +7,12 @@ package enum Assets {
     /// The script that keeps what the server does not have yet.
     package static let keeper = "/keep.js?v=\(fingerprint("keep.js"))"
 
+    /// The script of the worker that holds the one stream of all tabs.
+    package static let stream = "/stream.js?v=\(fingerprint("stream.js"))"
+
     private static let files: [String: Data] = {
         var files: [String: Data] = [:]
-        for name in ["app.css", "app.js", "keep.js", "sw.js"] {
+        for name in ["app.css", "app.js", "keep.js", "stream.js", "sw.js"] {
             files[name] = url(name).flatMap { try? Data(contentsOf: $0) }
         }
         return files

@@ -51,10 +51,10 @@ package struct FieldMarkup<Field: FormField> {
             """
     }
 
-    /// What stands above an editor whose object somebody else changed meanwhile.
+    /// The notice above an editor whose object another user changed meanwhile.
     package static var notice: HTML {
         """
-        <div class="notice problem" role=alert><p>Somebody else changed this meanwhile. Your values are chosen \
+        <div class="notice problem" role=alert><p>Another user changed this meanwhile. Your values are chosen \
         below: save to keep them, or take theirs.</p></div>
         """
     }

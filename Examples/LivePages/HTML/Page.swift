@@ -52,7 +52,8 @@ package struct Page {
 
     package func html(_ visit: Visit) -> HTML {
         let open: HTML = open > 0 ? "(\(open)) " : ""
-        let live: HTML = live.map { " data-list=\"\($0.list)\" data-at=\"\($0.position)\"" } ?? ""
+        let live: HTML =
+            live.map { " data-list=\"\($0.list)\" data-at=\"\($0.position)\" data-stream=\"\(Assets.stream)\"" } ?? ""
         return """
             <!doctype html>
             <html lang=en>

@@ -1,7 +1,9 @@
 import Foundation
 import Hummingbird
 
-/// Sends what changed to the pages that are open: each page hears of its own list, and of the counts.
+/// Sends changes to the pages that are open: a stream gets the events of its lists, and the counts.
+///
+/// One stream serves all tabs of a browser, so it may be for several lists; each patch names its own.
 ///
 /// Every event has a number. A page that lost its connection tells the last one that it saw and gets what came after, as long
 /// as that is kept; else it is told to read itself anew.
@@ -14,7 +16,7 @@ import Hummingbird
     }
 
     private struct Subscriber {
-        let list: String
+        let lists: Set<String>
         let continuation: AsyncStream<ByteBuffer>.Continuation
     }
 
@@ -49,9 +51,16 @@ import Hummingbird
         bytes.writeString("\n\n")
         events.append(Event(number: number, list: list, bytes: bytes))
         if events.count > Self.kept { events.removeFirst(events.count - Self.kept) }
-        for (id, subscriber) in subscribers where list == nil || list == subscriber.list {
+        for (id, subscriber) in subscribers where list.map(subscriber.lists.contains) ?? true {
             offer(bytes, to: id, subscriber)
         }
+    }
+
+    /// Sends a patch to the pages of a list.
+    package func send(_ patch: LivePatch, to list: String) {
+        var patch = patch
+        patch.list = list
+        send("patch", patch, to: list)
     }
 
     /// Has every page read itself anew.
@@ -64,9 +73,9 @@ import Hummingbird
         }
     }
 
-    /// What a page of the list is sent from now on, beginning with what came after the position that it has seen; `nil` where as
-    /// many pages listen as may.
-    package func subscribe(to list: String, after position: String?) -> AsyncStream<ByteBuffer>? {
+    /// Returns the events of the lists from now on, beginning with those after the position; `nil` if the number of streams has
+    /// reached its limit.
+    package func subscribe(to lists: Set<String>, after position: String?) -> AsyncStream<ByteBuffer>? {
         guard subscribers.count < mostSubscribers else { return nil }
         let (stream, continuation) = AsyncStream<ByteBuffer>.makeStream(
             bufferingPolicy: .bufferingOldest(Self.waiting + Self.kept))
@@ -76,12 +85,12 @@ import Hummingbird
         }
         lastSubscriber += 1
         let id = lastSubscriber
-        subscribers[id] = Subscriber(list: list, continuation: continuation)
+        subscribers[id] = Subscriber(lists: lists, continuation: continuation)
         continuation.onTermination = { [weak self] _ in
             Task { @MainActor in self?.subscribers[id] = nil }
         }
         continuation.yield(ByteBuffer(string: "retry: 1000\n\n"))
-        if let missed = missed(list, after: position) {
+        if let missed = missed(lists, after: position) {
             for event in missed { continuation.yield(event.bytes) }
         } else {
             continuation.yield(ByteBuffer(string: "id: \(self.position)\nevent: stale\ndata: {}\n\n"))
@@ -90,12 +99,12 @@ import Hummingbird
     }
 
     /// What came after that position; `nil` where that is not known any more.
-    private func missed(_ list: String, after position: String?) -> [Event]? {
+    private func missed(_ lists: Set<String>, after position: String?) -> [Event]? {
         let parts = (position ?? "").split(separator: ".")
         guard parts.count == 2, parts[0] == run, let seen = Int(parts[1]), seen <= number,
             seen >= (events.first?.number ?? number + 1) - 1
         else { return nil }
-        return events.filter { $0.number > seen && ($0.list == nil || $0.list == list) }
+        return events.filter { $0.number > seen && ($0.list.map(lists.contains) ?? true) }
     }
 
     /// Keeps connections open, and finds those that are not.

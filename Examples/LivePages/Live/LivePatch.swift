@@ -18,6 +18,8 @@ package struct LivePatch: Encodable, Sendable {
         let html: String
     }
 
+    /// The list that changed; the feed fills it in.
+    package var list = ""
     /// Rows that are gone.
     package var gone: [String] = []
     /// Sections that are gone, by their former places.

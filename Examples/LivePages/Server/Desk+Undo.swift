@@ -29,6 +29,6 @@ extension Desk {
 
     private static func changedSince(_ name: String, _ action: String) -> Flash {
         Flash(
-            kind: .problem, text: "“\(name)” is not \(action): somebody else has changed the same things since.")
+            kind: .problem, text: "“\(name)” is not \(action): another user has changed the same things since.")
     }
 }

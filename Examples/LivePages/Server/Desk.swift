@@ -13,6 +13,7 @@ import Hummingbird
 
     private let flashes = Flashes()
     let answers = RecentAnswers()
+    private let order = FormOrder()
     /// The store that the pages show, once it is open: what a form changed is in it before the form is answered.
     var store: LiveStore?
     package let site: Site
@@ -49,7 +50,9 @@ import Hummingbird
         { visit in
             let store = self.store
             // Not by an app whose store a backup has taken the place of.
-            let reply = try await BusyStore.retrying({ try await handler(visit) }, while: { self.store === store })
+            let reply = try await BusyStore.retrying(
+                { self.order.isOutdated(visit) ? Reply.redirect(visit.path) : try await handler(visit) },
+                while: { self.store === store })
             try await store?.settle()
             return reply
         }
@@ -118,7 +121,14 @@ import Hummingbird
             path: request.uri.path, query: Form(query: request.uri.query ?? ""), number: number,
             id: context.parameters.get("id") ?? "", form: form,
             token: isNew ? Secret.make() : known, isNew: isNew, flash: flash,
-            isPatch: request.headers[.isPatch] == "1")
+            isPatch: request.headers[.isPatch] == "1", order: request.headers[.order].flatMap(Self.order))
+    }
+
+    /// Reads the page's name and the form's number, "name.number".
+    private static func order(_ text: String) -> (page: String, number: Int)? {
+        let parts = text.split(separator: ".")
+        guard text.utf8.count < 100, parts.count == 2, let number = Int(parts[1]) else { return nil }
+        return (String(parts[0]), number)
     }
 
     private func response(_ reply: Reply, _ visit: Visit, _ request: Request) throws -> Response {
@@ -188,7 +198,9 @@ import Hummingbird
     /// Style sheet, scripts and icon.
     package nonisolated func addFiles(to router: Router<BasicRequestContext>) {
         let script = "text/javascript; charset=utf-8"
-        for (name, type) in [("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script)] {
+        for (name, type) in [
+            ("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script), ("stream.js", script),
+        ] {
             get(router, RouterPath("/\(name)")) { visit in
                 guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
                 return .file(data, type: type, isForever: visit.query["v"] != nil)
@@ -199,13 +211,14 @@ import Hummingbird
         addInstalling(to: router)
     }
 
-    /// The stream of what changes, for pages that are open.
+    /// Serves the stream of changes: of one list, or of several with commas between them, for all tabs of a browser.
     nonisolated package func addEvents(of feed: LiveFeed, to router: Router<BasicRequestContext>) {
         // By hand, since a page that comes back says in a header what it has seen.
         router.get("/events") { request, context in
             let query = Form(query: request.uri.query ?? "")
             let seen = request.headers[.lastEvent] ?? query["after"]
-            guard let stream = await feed.subscribe(to: query["list"] ?? "none", after: seen) else {
+            let lists = (query["list"] ?? "none").split(separator: ",").map(String.init)
+            guard let stream = await feed.subscribe(to: Set(lists), after: seen) else {
                 // The script of the page asks again after some seconds.
                 return Response(status: .serviceUnavailable, headers: [.retryAfter: "5"])
             }

@@ -4,7 +4,7 @@
     private var messages: [String: Flash] = [:]
     private var order: [String] = []
 
-    /// Keeps a message under a name that nobody guesses.
+    /// Keeps a message under a random name.
     package func keep(_ flash: Flash) -> String {
         let name = Secret.make()
         messages[name] = flash

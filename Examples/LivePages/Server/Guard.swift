@@ -36,7 +36,7 @@ package struct Guard: RouterMiddleware {
         return response
     }
 
-    /// Whether the request says that it has more than anybody waits for.
+    /// Whether the stated length of the request is too large to read and discard.
     private static func isEndless(_ request: Request) -> Bool {
         request.headers[.contentLength].flatMap { Int($0) }.map { $0 > BodyReader.mostDiscarded } ?? false
     }
@@ -99,7 +99,7 @@ package struct Guard: RouterMiddleware {
         return origin != "http://\(host)" && origin != "https://\(host)"
     }
 
-    /// Whether somebody followed a link, so that the page shows on its own: not within another one, nor as a picture.
+    /// Whether the user followed a link, so that the page shows on its own: not within another one, nor as a picture.
     private static func isFollowedLink(_ request: Request) -> Bool {
         request.headers[.origin] == nil && request.headers[.fetchMode] == "navigate"
             // Our service worker asks for the page of a link in the browser's place, and then for no kind of place to show it.
@@ -115,6 +115,7 @@ extension HTTPField.Name {
     package static let fetchMode = HTTPField.Name.known("Sec-Fetch-Mode")
     package static let fetchDestination = HTTPField.Name.known("Sec-Fetch-Dest")
     package static let isPatch = HTTPField.Name.known("X-Patch")
+    package static let order = HTTPField.Name.known("X-Order")
     package static let lastEvent = HTTPField.Name.known("Last-Event-ID")
 
     private static func known(_ name: String) -> HTTPField.Name {

@@ -3,7 +3,7 @@ import Foundation
 /// The names under which a server answers.
 ///
 /// A page elsewhere can have its own name lead to this machine; for the browser the server is then that page's own, and its script reads
-/// what is here. So a server answers to names that nobody else can give: those of this machine alone, addresses of the machine, and names
+/// what is here. So a server answers to names that no other site can use: those of this machine alone, addresses of the machine, and names
 /// that its owner has allowed.
 package struct HostNames: Sendable {
     private let names: Set<String>

@@ -18,7 +18,7 @@ package enum Pictures {
         return scaler
     }()
 
-    /// What is wrong with a file, in words for whoever sent it.
+    /// The problem with a file, in words for the user who sent it.
     package struct Problem: Error {
         package let message: String
     }

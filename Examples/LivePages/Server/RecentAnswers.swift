@@ -5,7 +5,7 @@
 /// problem, is not kept: nothing was added.
 @MainActor package final class RecentAnswers {
     private struct Request: Hashable {
-        /// The browser's, so that nobody gets answers of others.
+        /// The browser's, so that no browser gets the answers of another.
         let token: String
         let path: String
         /// With the key. A form that was changed after a Back is another one.

@@ -25,7 +25,7 @@ package final class Switchboard: HTTPResponder {
         line.withLock { $0 = new }
     }
 
-    /// Has nobody answer until somebody is connected again.
+    /// Refuses all requests until a router is connected again.
     package func disconnect() { line.withLock { $0 = nil } }
 
     package func respond(to request: Request, context: BasicRequestContext) async throws -> Response {

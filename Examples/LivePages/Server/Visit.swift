@@ -18,6 +18,8 @@ package struct Visit: Sendable {
     package let flash: Flash?
     /// Whether the script sent the form, and patches the page by itself.
     package let isPatch: Bool
+    /// The page that sent the form, and the number of the form among those of the page; `nil` without the script.
+    var order: (page: String, number: Int)?
 
     /// Where to go back to, out of a form's field: a path of ours.
     package func back(or other: String) -> String {

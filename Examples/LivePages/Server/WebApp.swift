@@ -5,7 +5,7 @@ import Hummingbird
     var feed: LiveFeed { get }
     var live: LiveStore { get }
 
-    /// Puts a backup in the place of the store; whoever serves the app sets and does it.
+    /// Puts a backup in the place of the store; the server of the app sets it.
     var onRestore: (@MainActor (_ backup: String) async throws -> Void)? { get set }
 
     func addPages(to router: Router<BasicRequestContext>)

@@ -107,7 +107,7 @@ import ServiceLifecycle
         var configuration = ServiceGroupConfiguration(
             services: [application, Heart(server: self)],
             gracefulShutdownSignals: stopsAtSignals ? [.sigint, .sigterm] : [], logger: logger)
-        // Whoever has sent half a form by then does not send the rest.
+        // A client that has sent half a form by then does not send the rest.
         configuration.maximumGracefulShutdownDuration = .seconds(3)
         defer { end() }
         do { try await ServiceGroup(configuration: configuration).run() } catch {

@@ -3,7 +3,7 @@ import Foundation
 
 /// Waits for another process that is writing to the store, while pages are read.
 enum BusyStore {
-    /// The other process wrote for longer than anybody waits; nothing was changed.
+    /// The other process wrote for longer than the retries last; nothing was changed.
     struct Failure: Error {}
 
     /// How long it is waited for.

@@ -5,7 +5,7 @@ package protocol FormField: RawRepresentable<String>, CaseIterable, Hashable, Se
     var label: String { get }
 }
 
-/// What somebody typed into an editor, and what it showed at first: so that two people who change one object hear of each
+/// The values typed into an editor, and those that it showed at first: so that two people who change one object hear of each
 /// other.
 package struct FieldForm<Field: FormField>: Sendable {
     /// As it was typed; of a switch "1" or nothing.
@@ -30,7 +30,7 @@ package struct FieldForm<Field: FormField>: Sendable {
 
     package func value(_ field: Field) -> String { values[field] ?? "" }
 
-    /// The fields that both the user and somebody else changed, with what the other made of them.
+    /// The fields that both this user and another one changed, with the other user's values.
     package func conflicts(with present: FieldForm) -> [Field: String] {
         var conflicts: [Field: String] = [:]
         for field in Field.allCases {
@@ -54,7 +54,7 @@ package struct FieldForm<Field: FormField>: Sendable {
         for field in Field.allCases where original[field] == value(field) { values[field] = present.value(field) }
     }
 
-    /// Takes what somebody else wrote.
+    /// Takes the other user's values.
     package mutating func take(_ field: Field, from present: FieldForm) {
         values[field] = present.value(field)
         original[field] = present.value(field)

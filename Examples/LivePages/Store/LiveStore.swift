@@ -111,7 +111,7 @@ extension String {
     /// Without blanks and line ends around it.
     package var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Whether it has more characters than that, or so much upon them that nobody means it: a character may have any number of marks.
+    /// Whether it has more characters than that, or too many marks on them: a character may have any number of marks.
     package func isLonger(than most: Int) -> Bool { count > most || unicodeScalars.count > 4 * most }
 
     /// For a query.

@@ -6,7 +6,7 @@ import Foundation
 
 /// Where a store is: in a file, or on a server.
 package enum StorePlace {
-    /// The place that somebody has typed.
+    /// The place that a user has typed.
     ///
     /// - Throws: ``LaunchOptions/Problem`` for a server that this program does not know.
     static func url(_ text: String) throws -> URL {

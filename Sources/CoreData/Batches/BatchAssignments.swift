@@ -22,7 +22,7 @@ struct BatchAssignments {
     /// - Throws: an error for a property that the entity lacks, and for one that cannot be set in a store.
     func make(_ properties: [AnyHashable: Any]) throws -> [BatchAssignment] {
         let assignments = try properties.flatMap { key, value -> [BatchAssignment] in
-            guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.name,
+            guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.path,
                 let slot = entity.slot(forKey: name)
             else {
                 throw CoreDataErrors.invalidRequest(

@@ -79,6 +79,14 @@ final class GenerationSource: RowSource {
 
     func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try source().fetchRows(plan, take) }
     func keys(_ plan: FetchPlan) throws -> [RowKey] { try source().keys(plan) }
+    func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot {
+        try source().row(row, withDestinationOf: slot)
+    }
+
+    func rows(_ rows: [RowSnapshot], withDestinationsOf slot: Int) throws -> [RowSnapshot] {
+        try source().rows(rows, withDestinationsOf: slot)
+    }
+
     func count(_ plan: FetchPlan) throws -> Int { try source().count(plan) }
 
     func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {

@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
                 let relationship = runtime.slots[slot].relationship
             else { continue }
             if !relationship.isToMany {
-                destinations += toOneDestinations(slot, of: members)
+                destinations += try toOneDestinations(slot, of: members)
             } else {
                 try readMembers(slot, of: members)
                 if !rest.isEmpty { destinations += knownMembers(slot, of: members) }
@@ -84,14 +84,17 @@ extension NSManagedObjectContext {
 
     /// Reads the objects that a to-one of objects of one home points at; returns them.
     final func prefetchToOne(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
-        let targets = toOneDestinations(slot, of: objects)
+        let targets = try toOneDestinations(slot, of: objects)
         if !targets.allHeldSatisfy({ $0.hasCurrentRow }) { try readRows(of: targets.filter { $0.isFault }) }
         return targets
     }
 
     /// The objects that a to-one of objects of one home points at, each once; they may be faults.
-    private func toOneDestinations(_ slot: Int, of objects: [NSManagedObject]) -> [NSManagedObject] {
+    private func toOneDestinations(_ slot: Int, of objects: [NSManagedObject]) throws -> [NSManagedObject] {
         guard let home = objects.first?.home else { return [] }
+        if let store = home.store, store.readsRowsLater, store.readsManyRowsAtOnce {
+            try CoreDataErrors.converting { try askDestinations(of: objects, slot: slot) }
+        }
         var targets: [NSManagedObject] = []
         objects.forEachPortion { portion in
             registry.takeDestinations(of: objects, in: portion, home, slot)

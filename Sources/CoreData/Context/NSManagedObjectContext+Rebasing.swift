@@ -149,7 +149,8 @@ final class RowTaking {
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    func take(_ row: RowSnapshot, _ object: NSManagedObject) {
+    func take(_ newer: RowSnapshot, _ object: NSManagedObject) {
+        let row = context.row(newer, withToOnesReadBy: object)
         object.forgetSameValues()
         noteMoves(of: object, to: row)
         object.replacingValues {

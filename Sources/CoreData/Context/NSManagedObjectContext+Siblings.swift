@@ -57,6 +57,15 @@ extension NSManagedObjectContext {
         return true
     }
 
+    /// The objects that came with one and whose rows leave out the same to-one, itself the first.
+    final func siblings(of object: NSManagedObject, leavingOut slot: Int) -> [NSManagedObject] {
+        guard !siblings.isEmpty else { return [object] }
+        let others = siblings(of: object.primaryKey, root: object.home.root, store: object.storeIndex).filter {
+            $0 !== object && $0.home === object.home && $0.isUnasked(slot)
+        }
+        return [object] + others
+    }
+
     /// The objects whose relationship is read with that of the object: those that came with it and of which it is not known, itself
     /// the first.
     final func siblings(

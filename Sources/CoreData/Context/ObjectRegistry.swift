@@ -28,13 +28,13 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) var mayHaveDangling = false
     /// Whether changes are recorded, so that they can be undone; as ``mayHaveDangling`` here for the objects.
     @exclusivity(unchecked) var recordsUndo = false
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// Whether the context is one that a store is asked with: what it knows is nobody's business.
     @exclusivity(unchecked) var isOfStore = false
     /// Whether stores of classes that the program has written are to be told which objects come and go.
     private let tellsStores = Atomic<Bool>(false)
 
-    private struct State {
+    struct State {
         /// Addresses of objects by primary key; see ``key(_:_:)``.
         var tables: [Int: KeyTable] = [:]
         let temporary = KeyTable()
@@ -377,25 +377,4 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    // MARK: Temporary IDs
-
-    func alias(_ temporaryKey: Int64, to id: NSManagedObjectID) {
-        state.withLock { $0.aliases[temporaryKey] = id }
-    }
-
-    /// As ``alias(_:to:)``, for a new object that a row's object, or another new one, took the place of.
-    func alias(absorbed temporaryKey: Int64, to id: NSManagedObjectID) {
-        state.withLock {
-            $0.aliases[temporaryKey] = id
-            $0.absorbed.insert(temporaryKey)
-        }
-    }
-
-    func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {
-        state.withLock { $0.aliases[key] }
-    }
-
-    func isAbsorbed(_ temporaryKey: Int64) -> Bool {
-        state.withLock { $0.absorbed.contains(temporaryKey) }
-    }
 }

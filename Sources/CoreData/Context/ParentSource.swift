@@ -80,6 +80,14 @@ final class ParentSource: RowSource {
         try parent.runAndWait { try parent.memberRows(entity: entity, slot: slot, owners: owners, in: store.index) }
     }
 
+    func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot {
+        try base.row(row, withDestinationOf: slot)
+    }
+
+    func rows(_ rows: [RowSnapshot], withDestinationsOf slot: Int) throws -> [RowSnapshot] {
+        try base.rows(rows, withDestinationsOf: slot)
+    }
+
     // MARK: Values
 
     func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }

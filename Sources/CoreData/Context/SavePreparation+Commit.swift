@@ -16,6 +16,7 @@ extension SavePreparation {
         var index = 0
         written.forEachHeld { object in
             object.takeRow(HeldRow(changes.updates[index].new))
+            if store.readsRowsLater { object.forgetUnaskedToOnes() }
             index += 1
         }
         updated.forEachHeld { $0.becomeClean() }

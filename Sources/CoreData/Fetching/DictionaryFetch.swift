@@ -185,7 +185,7 @@ struct DictionaryFetch {
         _ property: Any, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> [Column] {
         let isPlain = !(property is NSExpressionDescription)
-        guard isPlain, let name = (property as? NSPropertyDescription)?.name ?? property as? String,
+        guard isPlain, let name = (property as? NSPropertyDescription)?.path ?? property as? String,
             let (owner, slot) = composite(name, entity, in: model)
         else { return [try column(property, entity: entity, in: model)] }
         let composite = owner.slots[slot]
@@ -237,7 +237,7 @@ struct DictionaryFetch {
             }
             return Column(name: description.name, expression: expression.node, slot: nil, resultType: type)
         }
-        let name = (property as? NSPropertyDescription)?.name ?? property as? String ?? ""
+        let name = (property as? NSPropertyDescription)?.path ?? property as? String ?? ""
         if name == "objectID" || name == "self" {
             return Column(name: name, expression: .evaluatedObject, slot: nil)
         }

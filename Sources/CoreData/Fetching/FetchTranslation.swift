@@ -87,7 +87,7 @@ struct FetchTranslation {
                     "Invalid property (\((property as? NSPropertyDescription)?.name ?? "")) passed to propertiesToFetch: expressions are "
                         + "for dictionaries: set resultType to .dictionaryResultType.")
             }
-            guard let name = property as? String ?? (property as? NSPropertyDescription)?.name,
+            guard let name = property as? String ?? (property as? NSPropertyDescription)?.path,
                 entity.slot(forKey: name) != nil
             else {
                 throw CoreDataErrors.invalidRequest(

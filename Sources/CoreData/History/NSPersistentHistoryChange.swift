@@ -24,7 +24,8 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// Whether the object was inserted, updated or deleted.
     public let changeType: NSPersistentHistoryChangeType
     /// What is left of a deleted object: the attributes with `preservesValueInHistoryOnDeletion` that had a value, by
-    /// name. `nil` unless the object was deleted and its entity has such attributes.
+    /// name. A composite attribute has a dictionary of the elements that are kept. `nil` unless the object was deleted and its entity
+    /// has such attributes.
     public let tombstone: [AnyHashable: Any]?
     /// The properties that an update changed, relationships too; `nil` unless the object was updated.
     public let updatedProperties: Set<NSPropertyDescription>?

@@ -38,8 +38,11 @@ open class NSEntityMigrationPolicy: NSObject {
         let made = NSEntityDescription.insertNewObject(
             forEntityName: entity.name ?? "", into: manager.destinationContext)
         let attributes = entity.attributesByName
+        let plain = manager.plainMappings(of: mapping, from: sInstance, to: made)
+        let unmapped =
+            plain?.unmappedElements ?? UnmappedElement.all(of: mapping, from: sInstance.runtime, to: made.runtime)
+        let unmappedValues = unmapped.map { made.attributeValue($0.slot) }
         if let mappings = mapping.attributeMappings {
-            let plain = manager.plainMappings(of: mapping, from: sInstance, to: made)
             for (index, property) in mappings.enumerated() {
                 if case .copy(let from, let to)? = plain?.attributes[index] {
                     sInstance.fireIfNeeded(slot: from)
@@ -81,6 +84,7 @@ open class NSEntityMigrationPolicy: NSObject {
                 made.setValue(value, forKey: name)
             }
         }
+        made.setUnmappedElements(unmapped, unmappedValues)
         manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
     }
 

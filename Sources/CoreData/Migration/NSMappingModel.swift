@@ -125,7 +125,8 @@ private struct InferredMappings {
             made.name = property.name
             let source = ExpressionNode.keyPath(
                 operand: .variable(NSMigrationSourceObjectKey), name.split(separator: ".").map(String.init))
-            if property.attribute?.isDerived == true { continue }
+            // A composite attribute is mapped element by element: its dictionary has no values for new elements.
+            if property.attribute?.isDerived == true || property.isComposite { continue }
             if property.attribute != nil {
                 made.valueExpression = .make(node: source)
                 attributes.append(made)

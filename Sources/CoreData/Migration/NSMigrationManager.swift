@@ -19,13 +19,13 @@ import Synchronization
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     // Safe because what other threads may ask for or set is guarded by `shared`.
 
-    private struct Shared {
+    struct Shared {
         var progress: Float = 0
         var cancellation: (any Error)?
     }
 
     /// Guards what other threads ask for.
-    private let shared = Mutex(Shared())
+    final let shared = Mutex(Shared())
     /// The model of the store that is migrated.
     public let sourceModel: NSManagedObjectModel
     /// The model of the store that is made.
@@ -249,119 +249,6 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping,
             toDestinationURL: destinationURL, destinationType: destinationType.rawValue,
             destinationOptions: destinationOptions)
-    }
-
-    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash, and for an expression that names
-    ///   a mapping which is not there.
-    private func check(_ mappings: NSMappingModel) throws {
-        if !mappings.isAsInferred { try checkNames(in: mappings) }
-        for mapping in mappings.entityMappings ?? [] {
-            for (name, hash, model) in [
-                (mapping.sourceEntityName, mapping.sourceEntityVersionHash, sourceModel),
-                (mapping.destinationEntityName, mapping.destinationEntityVersionHash, destinationModel),
-            ] {
-                guard let name else { continue }
-                guard let known = model.entityVersionHashesByName[name] else {
-                    throw CoreDataErrors.make(
-                        NSMigrationError,
-                        "The mapping '\(mapping.name ?? "")' names the entity '\(name)', which its model has not; it has: "
-                            + model.entitiesByName.keys.sorted().joined(separator: ", "))
-                }
-                guard hash == nil || hash == known else {
-                    throw CoreDataErrors.make(
-                        NSMigrationError,
-                        "The mapping '\(mapping.name ?? "")' is of another version of the entity '\(name)': the version hashes differ."
-                    )
-                }
-            }
-        }
-    }
-
-    /// What leads to objects of a mapping that is not there would lead to none, without a word.
-    private func checkNames(in mappings: NSMappingModel) throws {
-        let known = Set((mappings.entityMappings ?? []).compactMap(\.name))
-        for mapping in mappings.entityMappings ?? [] {
-            for property in (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []) {
-                try property.valueExpression?.node.forEachExpression { part in
-                    guard case .message(.variable(NSMigrationManagerKey), let selector, let arguments) = part,
-                        selector.contains("ForEntityMappingNamed:"),
-                        case .constant(.value(.string(let name)))? = arguments.first, !known.contains(name)
-                    else { return }
-                    throw CoreDataErrors.make(
-                        NSMigrationError,
-                        "The mapping '\(mapping.name ?? "")' asks for objects of the mapping '\(name)' for '\(property.name ?? "")', which the mapping model has not; it has: "
-                            + known.sorted().joined(separator: ", "))
-                }
-            }
-        }
-    }
-
-    /// Runs what makes the store at `url`, which users know by another name until it is whole.
-    private func making(_ url: URL, named name: URL, _ body: () throws -> Void) throws {
-        do { try body() } catch { throw Self.notMade(url, named: name, error) }
-    }
-
-    private static func notMade(_ url: URL, named name: URL, _ error: any Error) -> CocoaError {
-        CoreDataErrors.make(
-            NSMigrationManagerDestinationStoreError,
-            "The store '\(ServerStores.name(name))' that the migration makes cannot be opened: \(text(error, of: url, named: name))",
-            [NSFilePathErrorKey: ServerStores.name(name), NSUnderlyingErrorKey: error])
-    }
-
-    private static func text(_ error: any Error, of url: URL, named name: URL) -> String {
-        error.localizedDescription.replacing(ServerStores.name(url), with: ServerStores.name(name))
-    }
-
-    private func migrateInDatabase(
-        from source: URL, to destination: URL, type: String, named name: URL, options: [AnyHashable: Any]?
-    ) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
-        do {
-            try making(destination, named: name) {
-                if [source, destination].contains(where: { ServerStores.shared.driver(of: $0) != nil }) {
-                    try AttachedStore.copy(source, nil, to: destination)
-                } else {
-                    try coordinator.replacePersistentStore(
-                        at: destination, withPersistentStoreFrom: source, ofType: type)
-                }
-            }
-            var migration = LightweightMigration(
-                to: destinationModel, configuration: nil, type: type, files: [sourceModel.fileURL].compactMap { $0 },
-                source: sourceModel)
-            migration.progress = { [self] done in try step(done) }
-            try migration.run(at: destination, options: options)
-        } catch {
-            if let cancellation = shared.withLock({ Transfer($0.cancellation) }).value { throw cancellation }
-            throw error
-        }
-    }
-
-    private func remove(_ url: URL, _ type: String) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: destinationModel)
-        try coordinator.destroyPersistentStore(at: url, ofType: type)
-        guard url.isFileURL else { return }
-        let path = FileLink.followed(url.path)
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-    }
-
-    private func open(
-        _ url: URL, _ type: String, _ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel, isSource: Bool,
-        named name: URL? = nil
-    ) throws -> NSPersistentStoreCoordinator {
-        let path = ServerStores.name(name ?? url)
-        var options = options ?? [:]
-        if isSource { options[NSReadOnlyPersistentStoreOption] = true }
-        options[NSMigratePersistentStoresAutomaticallyOption] = nil
-        do {
-            let coordinator = try NSPersistentStoreCoordinator(validating: model)
-            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
-            return coordinator
-        } catch {
-            throw CoreDataErrors.make(
-                isSource ? NSMigrationManagerSourceStoreError : NSMigrationManagerDestinationStoreError,
-                "The store '\(path)' that the migration \(isSource ? "is of" : "makes") cannot be opened: \(Self.text(error, of: url, named: name ?? url))",
-                [NSFilePathErrorKey: path, NSUnderlyingErrorKey: error])
-        }
     }
 
     // MARK: Passes

@@ -23,10 +23,13 @@ struct PlainMappings {
     /// One for each of the mapping's property mappings, in their order.
     let attributes: [Step]
     let relationships: [Step]
+    /// The elements of composite attributes that the mapping leaves as a new object has them.
+    let unmappedElements: [UnmappedElement]
 
     init(_ mapping: NSEntityMapping, from source: EntityRuntime, to destination: EntityRuntime) {
         self.source = source
         self.destination = destination
+        unmappedElements = UnmappedElement.all(of: mapping, from: source, to: destination)
         attributes = (mapping.attributeMappings ?? []).map { property in
             guard let (from, to) = Self.slots(property, property.valueExpression?.node, source, destination),
                 Self.isCopied(source.slots[from], destination.slots[to])

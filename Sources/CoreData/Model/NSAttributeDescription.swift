@@ -72,6 +72,11 @@ open class NSAttributeDescription: NSPropertyDescription {
     }
 
     /// Whether the history keeps the value of an object that is deleted, in its tombstone.
+    ///
+    /// For a composite attribute the tombstone keeps all elements. Elements that it keeps stand in a dictionary under the composite's name,
+    /// also where an element alone is kept:
+    ///
+    ///     change.tombstone?["address"]     // ["city": "Oslo", "zip": 150]
     open var preservesValueInHistoryOnDeletion: Bool {
         get { storedPreservesValue }
         set {

@@ -125,7 +125,7 @@ extension NSEntityDescription {
 
     private static func names(_ group: [Any]) -> [String] {
         group.map { member in
-            if let property = member as? NSPropertyDescription { return property.name }
+            if let property = member as? NSPropertyDescription { return property.path }
             if let name = member as? String { return name }
             fatalError("A constraint has property names or NSPropertyDescriptions, not \(type(of: member)).")
         }

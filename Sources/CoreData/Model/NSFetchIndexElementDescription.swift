@@ -27,6 +27,10 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     }
 
     /// Makes an element for an attribute, a to-one relationship or an `NSExpressionDescription`.
+    ///
+    /// For an element of a composite attribute pass the element's own description:
+    ///
+    ///     NSFetchIndexElementDescription(property: address.elements[0], collationType: .binary)     // address.city
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         storedProperty = property
         storedCollationType = collationType
@@ -42,8 +46,8 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     /// The property that is indexed.
     open var property: NSPropertyDescription? { storedProperty }
 
-    /// The property's name.
-    open var propertyName: String? { storedProperty?.name ?? givenPropertyName }
+    /// The property's name; of an element of a composite attribute its path, `address.city`.
+    open var propertyName: String? { storedProperty?.path ?? givenPropertyName }
 
     /// Whether the index is a sorted one or a tree of boxes; all elements of an index have the same.
     open var collationType: NSFetchIndexElementType {
@@ -69,10 +73,22 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// Takes the entity's property in place of a name or of the property of another entity, which it was copied from.
     final func bind(to properties: [String: NSPropertyDescription]) {
-        guard !(storedProperty is NSExpressionDescription), let name = propertyName, let found = properties[name] else {
-            return
-        }
+        guard !(storedProperty is NSExpressionDescription), let name = propertyName,
+            let found = properties[name] ?? Self.element(at: name, in: properties)
+        else { return }
         storedProperty = found
+    }
+
+    /// The element of a composite attribute at the path, `address.city`.
+    private static func element(
+        at path: String, in properties: [String: NSPropertyDescription]
+    ) -> NSPropertyDescription? {
+        let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var found = names.first.flatMap { properties[$0] }
+        for name in names.dropFirst() {
+            found = (found as? NSCompositeAttributeDescription)?.elements.first { $0.name == name }
+        }
+        return found
     }
 
     private func willChange(_ what: String) {

@@ -191,6 +191,9 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         return "\(owner?.name ?? "?").\(storedName.isEmpty ? "?" : storedName)"
     }
 
+    /// The name by which the entity knows the property: of an element of a composite attribute its path, `address.city`.
+    final var path: String { enclosingComposite.map { "\($0.path).\(storedName)" } ?? storedName }
+
     /// The entity whose row holds the property: an element of a composite is in the composite's.
     final var declaringEntity: NSEntityDescription? { owner ?? enclosingComposite?.declaringEntity }
 

@@ -127,7 +127,7 @@ extension NSManagedObject {
     /// Whether a to-one whose destination has that key is not what the row says.
     final func isChangedToOne(key: Int64?, column: Int) -> Bool {
         guard let row = rowView, column >= 0 else { return key != nil }
-        guard let key else { return !row.isNull(column) }
+        guard let key else { return !row.isNull(column) || row.isUnreadable(column) }
         if row.isNull(column) { return true }
         let stored = row.integer(column)
         if stored == key { return false }

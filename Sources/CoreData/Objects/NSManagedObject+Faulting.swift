@@ -74,6 +74,7 @@ extension NSManagedObject {
                 return ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
                     == ManagedObjectValues.decode(other, column: info.column, kind: info.kind)
             }
+            if other.isUnreadable(info.column) || row.isUnreadable(info.column) { return true }
             let key = other.isNull(info.column) ? nil : other.integer(info.column)
             return !isChangedToOne(key: key, column: info.column)
         }

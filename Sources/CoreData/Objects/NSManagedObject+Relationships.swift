@@ -14,14 +14,40 @@ extension NSManagedObject {
     final func uncountedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
         let relation = Int(home.facts[slot].relation)
         if !relations.isRead(relation) {
-            relations.takeToOne(relation, retainedDestination(slot), of: home.relationCount)
+            let address = retainedDestination(slot)
+            if address == 0, isUnasked(slot) { return askedToOne(slot) }
+            relations.takeToOne(relation, address, of: home.relationCount)
         }
         return relations.uncountedToOne(relation)
     }
 
+    /// Whether the row does not tell where a to-one leads: the store is asked when somebody wants to know.
+    final func isUnasked(_ slot: Int) -> Bool {
+        let column = Int(home.facts[slot].column)
+        guard column >= 0, let row = rowView else { return false }
+        return row.isUnreadable(column)
+    }
+
+    /// The destination that the store tells now; where it cannot be asked, the relationship stays unread.
+    @inline(never)
+    private final func askedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
+        guard managedObjectContext?.askDestination(of: self, slot: slot) == true else { return nil }
+        return uncountedToOne(slot)
+    }
+
+    /// To-ones that the row does not tell are read again when somebody wants to know.
+    final func forgetUnaskedToOnes() {
+        for (index, slot) in runtime.relationSlots.enumerated() where relations.isRead(index) && isUnasked(slot) {
+            relations.forget(index)
+        }
+    }
+
     /// The destination that the row names.
     final func committedToOne(_ slot: Int) -> NSManagedObject? {
-        let address = retainedDestination(slot)
+        var address = retainedDestination(slot)
+        if address == 0, isUnasked(slot), managedObjectContext?.askDestination(of: self, slot: slot) == true {
+            address = retainedDestination(slot)
+        }
         return UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
     }
 

@@ -137,7 +137,9 @@ extension NSManagedObject {
             if info.column >= 0, let row { return row.isNull(info.column) && !row.isUnreadable(info.column) }
             return committedAttribute(slot).isNull
         }
-        if let row, info.column >= 0, !relations.isRead(info.relation) { return row.isNull(info.column) }
+        if let row, info.column >= 0, !relations.isRead(info.relation) {
+            return row.isNull(info.column) && !row.isUnreadable(info.column)
+        }
         guard let target = toOne(slot) else { return true }
         // One that was set to what is deleted is told as that.
         return target.isDeleted && !isChanged(slot)

@@ -1,14 +1,3 @@
-/// An object by identity, as a key.
-struct ObjectReference: Hashable {
-    let object: NSManagedObject
-
-    init(_ object: NSManagedObject) { self.object = object }
-
-    static func == (a: ObjectReference, b: ObjectReference) -> Bool { a.object === b.object }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(object)) }
-}
-
 /// The members of one object's to-many relationship, whether they have been read or not.
 ///
 /// Until they are read, additions and removals are only noted, so that setting `item.unit` does not read all items of
@@ -35,20 +24,20 @@ final class ToManyMembers {
     /// Changes that are not in the sets yet. It lies where an addition touches no other line of the processor's cache.
     @exclusivity(unchecked) private var log: [Change] = []
     /// In order where that matters; without order they come as they were read and added.
-    @exclusivity(unchecked) private var list = MemberList()
-    @exclusivity(unchecked) private var addedSet: Set<ObjectReference> = []
+    @exclusivity(unchecked) var list = MemberList()
+    @exclusivity(unchecked) var addedSet: Set<ObjectReference> = []
     /// In an unread order also those that went and came back, which are in `addedSet` too: they stand at the end.
-    @exclusivity(unchecked) private var removedSet: Set<ObjectReference> = []
+    @exclusivity(unchecked) var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
-    @exclusivity(unchecked) private var noted: [NSManagedObject] = []
+    @exclusivity(unchecked) var noted: [NSManagedObject] = []
     /// Members that stay changed places among each other.
-    @exclusivity(unchecked) private(set) var isReordered = false
+    @exclusivity(unchecked) var isReordered = false
     /// The members as they were before the first of them was moved, as far as that is known.
-    @exclusivity(unchecked) private var orderBefore: [NSManagedObject]?
+    @exclusivity(unchecked) var orderBefore: [NSManagedObject]?
     /// The members that the store has of an owner that is deleted, and has none any more.
-    @exclusivity(unchecked) private var left: [NSManagedObject]?
+    @exclusivity(unchecked) var left: [NSManagedObject]?
     /// What was done to known members since the event began, once something has to remember how they were.
-    @exclusivity(unchecked) private var journal: [Step]?
+    @exclusivity(unchecked) var journal: [Step]?
 
     private enum Change {
         case add(NSManagedObject)
@@ -288,83 +277,9 @@ final class ToManyMembers {
         list = MemberList(unique)
     }
 
-    /// The store has other members now: what was added, removed and moved here is done to those. ``MergedOrder`` tells the order.
-    ///
-    /// `keepsOrder` false gives up the moves.
-    func rebase(onto stored: [NSManagedObject], keepsOrder: Bool = true) {
-        guard isKnown else { return }
-        sortOut()
-        orderBefore = nil
-        if !keepsOrder { isReordered = false }
-        let before = members
-        defer { journal?.append(.replacement(before, by: members)) }
-        let theirs = Set(stored.map(ObjectReference.init))
-        let addedHere = addedSet
-        addedSet.subtract(theirs)
-        removedSet.formIntersection(theirs)
-        let there = stored.map(ObjectReference.init).filter { !removedSet.contains($0) }
-        if !isReordered, addedHere.isEmpty {
-            list = MemberList(there.map(\.object))
-            return
-        }
-        let here = before.map(ObjectReference.init).filter { theirs.contains($0) || addedSet.contains($0) }
-        let merged = MergedOrder.members(
-            here: here, there: there, addedHere: keepsOrder ? addedHere : addedSet, isMovedHere: isReordered)
-        list = MemberList(merged.map(\.object))
-        // What both added may stand elsewhere in the store.
-        if isOrdered, !isReordered, addedSet.count < addedHere.count {
-            isReordered = merged.filter { theirs.contains($0) } != there
-        }
-    }
-
-    /// Additions and removals are none of which the closure says so; it is told whether the object was added.
-    func forgetChanges(where isVoid: (NSManagedObject, Bool) -> Bool) {
-        sortOut()
-        for reference in addedSet where isVoid(reference.object, true) {
-            addedSet.remove(reference)
-            noted.removeAll { $0 === reference.object }
-            if let position = list.remove(reference.object) {
-                journal?.append(.removal(reference.object, at: position))
-            }
-        }
-        removedSet = removedSet.filter { !isVoid($0.object, false) }
-    }
-
     /// Whoever can take a removal back may want to know that all is in its place again.
     private func noteOrder() {
         if isOrdered, journal != nil, orderBefore == nil, !isReordered { orderBefore = members }
-    }
-
-    /// Objects that are none of the context's any more are no members, and never were.
-    func forget(where isGone: (NSManagedObject) -> Bool) {
-        sortOut()
-        addedSet = addedSet.filter { !isGone($0.object) }
-        removedSet = removedSet.filter { !isGone($0.object) }
-        noted.removeAll(where: isGone)
-        for object in members where isGone(object) { _ = list.remove(object) }
-    }
-
-    /// Moves that lead to where all was before are none.
-    func forgetVoidMoves() {
-        sortOut()
-        guard addedSet.isEmpty, removedSet.isEmpty else { return }
-        // What had come when the first one went is none of them.
-        if isReordered, let orderBefore {
-            let present = Set(members.map(ObjectReference.init))
-            let before = orderBefore.filter { present.contains(ObjectReference($0)) }
-            guard members.elementsEqual(before, by: ===) else { return }
-            isReordered = false
-        }
-        if !isReordered { orderBefore = nil }
-    }
-
-    /// Whether the store has the members in another order than before they were moved here.
-    func isReordered(in stored: [NSManagedObject]) -> Bool {
-        guard isReordered, let orderBefore else { return false }
-        let known = Set(orderBefore.map(ObjectReference.init))
-        let theirs = stored.filter { known.contains(ObjectReference($0)) }
-        let present = Set(theirs.map(ObjectReference.init))
-        return !zip(theirs, orderBefore.filter { present.contains(ObjectReference($0)) }).allSatisfy { $0 === $1 }
     }
 
     /// The same members with the same changes.
@@ -405,59 +320,12 @@ final class ToManyMembers {
         left = committed
     }
 
-    // MARK: Leaving and coming back
-
-    /// The owner is there again without them: those that the store has were removed.
-    func becomeEmptied() {
-        guard let left else { return }
-        self.left = nil
-        removedSet.formUnion(left.map(ObjectReference.init))
-        for member in members { removedSet.remove(ObjectReference(member)) }
-        if isOrdered { orderBefore = left }
-    }
-
-    /// The store has none of them, because it has lost their owner.
-    func becomeNew() {
-        sortOut()
-        if !isKnown { know([]) }
-        commit()
-        addedSet = Set(members.map(ObjectReference.init))
-    }
-
-    // MARK: Before the event
-
-    /// Remembers from now on how the members are, without a copy of them.
-    func beginJournal() {
-        if journal == nil { journal = [] }
-    }
-
-    func endJournal() { journal = nil }
-
-    /// What was done since the journal began.
-    var journalSteps: [Step] { journal ?? [] }
-
-    /// The members as they were when the journal began.
-    var membersBeforeEvent: [NSManagedObject] {
-        var before = MemberList(members)
-        for step in (journal ?? []).reversed() {
-            switch step {
-            case .insertion(let object): _ = before.remove(object)
-            case .removal(let object, let index):
-                if !before.contains(object) {
-                    before.insert(object, at: index < 0 ? before.count : min(index, before.count))
-                }
-            case .replacement(let members, by: _): before = MemberList(members)
-            }
-        }
-        return before.members
-    }
-
     // MARK: Bookkeeping
 
     /// Puts logged changes into the sets.
     ///
     /// Additions alone, or removals alone, do not cancel each other out: that there are any is a change, without looking closer.
-    private func sortOut(unlessUniform: Bool = false) {
+    func sortOut(unlessUniform: Bool = false) {
         guard !log.isEmpty else { return }
         if unlessUniform, addedSet.isEmpty, removedSet.isEmpty {
             let removals = log.count { if case .remove = $0 { true } else { false } }

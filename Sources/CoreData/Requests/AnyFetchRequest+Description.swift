@@ -26,7 +26,7 @@ extension AnyFetchRequest {
     }
 
     private static func names(_ properties: [Any]) -> String {
-        properties.map { ($0 as? NSPropertyDescription)?.name ?? "\($0)" }.joined(separator: ", ")
+        properties.map { ($0 as? NSPropertyDescription)?.path ?? "\($0)" }.joined(separator: ", ")
     }
 }
 

@@ -122,7 +122,7 @@ final class AttachedStore: @unchecked Sendable {
                 result[slot.name] = NSManagedObjectID(
                     runtime: model.entities[relationship.destination], primaryKey: row.integer(slot.column),
                     store: self)
-            } else {
+            } else if !row.isUnreadable(slot.column) {
                 result[slot.name] = NSNull()
             }
         }

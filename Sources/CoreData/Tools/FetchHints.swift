@@ -107,7 +107,7 @@ struct FetchHints {
 
     private var grouping: String {
         let names = (request.propertiesToGroupBy ?? []).compactMap {
-            ($0 as? NSPropertyDescription)?.name ?? $0 as? String
+            ($0 as? NSPropertyDescription)?.path ?? $0 as? String
         }
         return names.isEmpty ? "" : ": an index on \(names.joined(separator: ", ")) would have them together"
     }

@@ -102,7 +102,8 @@ extension Compilation {
         guard let slot = slotByName[index][parts[0]] else {
             return WhyNotStored(
                 text: "it has no property '\(parts[0])'",
-                hint: nearest(to: parts[0], among: slotByName[index].keys).map { "did you mean '\($0)'?" })
+                hint: (pathOfElement(parts.last ?? "", in: index)
+                    ?? nearest(to: parts[0], among: slotByName[index].keys)).map { "did you mean '\($0)'?" })
         }
         let property = slots[index][slot].element
         if property.isTransient { return WhyNotStored(text: "'\(parts[0])' is transient") }
@@ -123,11 +124,27 @@ extension Compilation {
     private func whyNotElement(_ parts: [String], of attribute: AttributeElement, path: String) -> WhyNotStored? {
         guard let first = parts.first else {
             return attribute.type == .composite
-                ? WhyNotStored(text: "'\(path)' is a composite; name one of its elements") : nil
+                ? WhyNotStored(
+                    text: "'\(path)' is a composite; name one of its elements", hint: paths(of: attribute, at: path))
+                : nil
         }
         guard attribute.type == .composite, let element = elements(of: attribute).first(where: { $0.name == first }),
             case .attribute(let nested) = element.kind
-        else { return WhyNotStored(text: "'\(path)' has no element '\(first)'") }
+        else {
+            return WhyNotStored(text: "'\(path)' has no element '\(first)'", hint: paths(of: attribute, at: path))
+        }
         return whyNotElement(Array(parts.dropFirst()), of: nested, path: "\(path).\(first)")
+    }
+
+    /// The path of the only element of a composite attribute that has the name.
+    private func pathOfElement(_ name: String, in index: Int) -> String? {
+        let paths = slots[index].filter { $0.composite != nil }.map(\.element.name).filter { $0.hasSuffix("." + name) }
+        return paths.count == 1 ? paths[0] : nil
+    }
+
+    /// The elements of a composite attribute, by the paths that constraints and indexes take.
+    private func paths(of attribute: AttributeElement, at path: String) -> String? {
+        let paths = elements(of: attribute).map { "'\(path).\($0.name)'" }
+        return paths.isEmpty ? nil : "its elements: " + paths.joined(separator: ", ")
     }
 }

@@ -57,7 +57,7 @@ extension PostgreSQLDatabase {
     }
 
     private func wasCommitted(_ token: CommitToken, _ session: ServerSession?, _ failure: SQLFailure) throws -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: max(options.connectTimeout, options.lockTimeout))
+        let deadline = options.clock.deadline(in: max(options.connectTimeout, options.lockTimeout))
         var last = failure
         repeat {
             do {
@@ -72,8 +72,8 @@ extension PostgreSQLDatabase {
                 // The table is no longer there: whoever took it away has taken the answer, too.
                 if failure.kind == .missingTable { break }
             }
-            Thread.sleep(forTimeInterval: 0.05)
-        } while ContinuousClock.now < deadline
+            options.clock.sleep(.milliseconds(50))
+        } while options.clock.now() < deadline
         throw Self.unknownOutcome(failure, last.message)
     }
 

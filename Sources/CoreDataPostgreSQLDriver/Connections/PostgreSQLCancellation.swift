@@ -26,6 +26,7 @@ final class PostgreSQLCancellation: @unchecked Sendable {
 
     private let handle: OpaquePointer?
     private let limit: Duration
+    private let clock: PostgreSQLClock
     private let state = Atomic<UInt8>(0)
     /// Signalled when a request is no longer on its way.
     private let condition = NSCondition()
@@ -33,9 +34,10 @@ final class PostgreSQLCancellation: @unchecked Sendable {
     /// - Parameters:
     ///   - connection: an open connection.
     ///   - limit: how long the session waits for a request that is on its way.
-    init(_ connection: OpaquePointer, limit: Duration) {
+    ///   - clock: measures that.
+    init(_ connection: OpaquePointer, limit: Duration, clock: PostgreSQLClock) {
         handle = PQgetCancel(connection)
-        self.limit = limit
+        (self.limit, self.clock) = (limit, clock)
     }
 
     deinit { if let handle { PQfreeCancel(handle) } }
@@ -81,10 +83,10 @@ final class PostgreSQLCancellation: @unchecked Sendable {
     func settle() -> Bool { state.load(ordering: .acquiring) & Bit.sent == 0 || waitForRequest() }
 
     private func waitForRequest() -> Bool {
-        let deadline = Date(timeIntervalSinceNow: limit.seconds)
+        let deadline = clock.deadline(in: limit)
         return condition.withLock {
             while state.load(ordering: .acquiring) & Bit.sent != 0 {
-                guard condition.wait(until: deadline) else { return state.load(ordering: .acquiring) & Bit.sent == 0 }
+                guard clock.wait(for: condition, until: deadline) else { return false }
             }
             return true
         }

@@ -42,13 +42,13 @@ private final class CommitListener: @unchecked Sendable {
     private let end: (read: Int32, write: Int32)
     /// What was found last by who has to ask.
     private var commits: [SQLValue]?
-    /// Whether the session that listens was asked for a sign of life, which is to come by ``deadline``; else it is asked then.
-    private var isProbed = false
-    private var deadline = ContinuousClock.now
+    /// Whether the session that listens is still there.
+    private var probe: LivenessProbe
 
     init(_ options: PostgreSQLOptions, _ told: @escaping @Sendable () -> Void) throws {
         self.options = options
         self.told = told
+        probe = Self.newProbe(options)
         var pipe: [Int32] = [-1, -1]
         guard Foundation.pipe(&pipe) == 0 else {
             throw SQLFailure(kind: .cannotOpen, code: Int(errno), message: "there are no more files to be had")
@@ -69,8 +69,12 @@ private final class CommitListener: @unchecked Sendable {
     /// Also from what `told` does.
     func cancel() { _ = write(end.write, [0], 1) }
 
+    private static func newProbe(_ options: PostgreSQLOptions) -> LivenessProbe {
+        LivenessProbe(interval: options.probe.interval, limit: options.probe.limit, now: options.clock.now())
+    }
+
     func run() {
-        var pause = 0.1
+        var backoff = Backoff(first: .milliseconds(100), limit: .seconds(30))
         while true {
             if let connection {
                 if connection.isTold ? read(connection) : ask(connection) {
@@ -79,7 +83,7 @@ private final class CommitListener: @unchecked Sendable {
                         waits(
                             for: isTold ? PQsocket(connection.handle) : -1,
                             seconds: isTold
-                                ? max(0, ContinuousClock.now.duration(to: deadline).seconds)
+                                ? max(0, options.clock.now().duration(to: probe.deadline).seconds)
                                 : options.address.pollInterval)
                     else { break }
                 } else {
@@ -87,12 +91,12 @@ private final class CommitListener: @unchecked Sendable {
                     self.connection = nil
                 }
             } else {
-                guard waits(for: -1, seconds: pause) else { break }
+                guard waits(for: -1, seconds: backoff.next().seconds) else { break }
                 do {
                     connection = try listening()
-                    pause = 0.1
+                    backoff.reset()
                     told()
-                } catch { pause = min(pause * 2, 30) }
+                } catch {}
             }
         }
         connection?.close()
@@ -103,7 +107,7 @@ private final class CommitListener: @unchecked Sendable {
         do {
             if connection.isTold {
                 try connection.execute(ServerText.listen(options.address.schema))
-                (isProbed, deadline) = (false, .now + options.probe.interval)
+                probe = Self.newProbe(options)
             } else {
                 commits = try counted(connection)
             }
@@ -155,16 +159,15 @@ private final class CommitListener: @unchecked Sendable {
     ///
     /// - Returns: whether to go on with it.
     private func isAlive(_ connection: PostgreSQLConnection) -> Bool {
-        let now = ContinuousClock.now
+        let now = options.clock.now()
         do {
-            if isProbed, try connection.takeProbe() {
-                (isProbed, deadline) = (false, now + options.probe.interval)
-            } else if !isProbed, now >= deadline {
-                // Which changes nothing for a session that listens already.
-                try connection.sendProbe(ServerText.listen(options.address.schema))
-                (isProbed, deadline) = (true, now + options.probe.limit)
+            switch probe.step(at: now) {
+            case .wait: break
+            case .takeAnswer: if try connection.takeProbe() { probe.didAnswer(at: now) }
+            // Which changes nothing for a session that listens already.
+            case .sendProbe: try connection.sendProbe(ServerText.listen(options.address.schema))
             }
-            return now < deadline
+            return !probe.isLost(at: now)
         } catch { return false }
     }
 

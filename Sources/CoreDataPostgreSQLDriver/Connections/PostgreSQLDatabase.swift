@@ -15,10 +15,7 @@ import Synchronization
 package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     // Safe because the condition guards all that changes; connections are lent to one thread at a time.
 
-    private struct Loan {
-        var connection: PostgreSQLConnection
-        var depth: Int
-    }
+    private typealias Pool = ConnectionPool<PostgreSQLConnection>
 
     package let options: PostgreSQLOptions
     package let dialect: SQLDialect
@@ -27,13 +24,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     package let engine: PostgreSQLEngine
     /// Guards what follows, and tells who waits for a connection that there may be one.
     private let condition = NSCondition()
-    private var idle: [PostgreSQLConnection] = []
-    private var reading: [UInt: Loan] = [:]
-    /// Connections that read, open or being opened.
-    private var readerCount = 0
-    private var writingConnection: PostgreSQLConnection?
-    private var writingThread: UInt?
-    private var isClosed = false
+    private var pool: Pool
     private var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, [])
     private var observer: (any SQLObserver)?
     /// What the store knows this by, among all who write to it.
@@ -53,8 +44,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         replicas = options.address.replicas.isEmpty ? nil : PostgreSQLReplicas(options)
         let first = try Self.open(options, waitsForServer: false)
         (dialect, traits, engine) = (first.dialect, first.traits, first.engine)
-        idle = [first]
-        readerCount = 1
+        pool = Pool(first, usesOneConnection: false, readerLimit: options.readerCount)
         guard traits.defersConstraints || options.address.constraints?.contains(.references) != true else {
             throw SQLFailure(
                 kind: .cannotOpen, code: 0,
@@ -67,8 +57,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     package var wantedConstraints: ConstraintKinds? { options.isReplica ? nil : options.address.constraints }
 
     deinit {
-        for connection in idle { connection.close() }
-        writingConnection?.close()
+        for connection in pool.connections { connection.close() }
     }
 
     // MARK: Reading
@@ -162,7 +151,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     /// Whether the calling thread reads.
-    var isReading: Bool { condition.withLock { reading[Self.thread] != nil } }
+    var isReading: Bool { condition.withLock { pool.isLent(to: Self.client) } }
 
     /// The first value of a statement of ``ServerText``, in no transaction that others know of.
     func ask(_ sql: String, _ values: [SQLValue] = []) throws -> SQLValue? {
@@ -216,7 +205,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         alone: Bool, atOnce: Bool, _ body: (any SQLConnection) throws -> R, _ committed: (R) -> Void
     ) throws -> R {
         let connection = try takeWriter()
-        defer { leaveWriter() }
+        defer { leaveWriter(connection) }
         try connection.lookForCommits()
         // What was committed is told by the note, where nobody hears of it.
         connection.begin(
@@ -270,14 +259,15 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         let connection = try takeWriter()
-        defer { leaveWriter() }
+        defer { leaveWriter(connection) }
         defer { replicas?.wait() }
         return try body(connection)
     }
 
     // MARK: Connections
 
-    private static var thread: UInt { UInt(bitPattern: Int(truncatingIfNeeded: pthread_self())) }
+    /// The calling thread.
+    private static var client: Pool.Client { Pool.Client(number: UInt(truncatingIfNeeded: pthread_self())) }
 
     private static var closed: SQLFailure { .misuse("the database is closed") }
 
@@ -285,68 +275,68 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: !options.isReplica) }
 
     /// - Parameter waitsForServer: whether to try again where nobody answers, too, and not only where the server says that it is not ready.
-    private static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
-        let deadline = ContinuousClock.now.advanced(by: options.connectTimeout)
-        var pause = 0.05
+    static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
+        let deadline = options.clock.deadline(in: options.connectTimeout)
+        var backoff = Backoff(first: .milliseconds(50), limit: .seconds(1))
         while true {
             do { return try PostgreSQLConnection(options) } catch let failure as SQLFailure {
+                let pause = backoff.next()
                 // A wrong password is wrong the next time, too.
-                guard failure.mayPass || waitsForServer && failure.isSilence,
-                    ContinuousClock.now.advanced(by: .seconds(pause)) < deadline
+                guard failure.mayPass || waitsForServer && failure.isSilence, options.clock.now() + pause < deadline
                 else { throw failure }
-                Thread.sleep(forTimeInterval: pause)
-                pause = min(pause * 2, 1)
+                options.clock.sleep(pause)
             }
         }
     }
 
     /// The connection that the thread reads with already, or one that is lent to it from now on.
     private func takeReader() throws -> (connection: PostgreSQLConnection, isInHand: Bool) {
-        let thread = Self.thread
-        let deadline = Date(timeIntervalSinceNow: options.connectTimeout.seconds)
+        let client = Self.client
+        var deadline: ContinuousClock.Instant?
         condition.lock()
         defer { condition.unlock() }
-        if let loan = reading[thread] { return (loan.connection, true) }
         while true {
-            if isClosed { throw Self.closed }
-            while let connection = idle.popLast() {
+            switch pool.enterReader(client) {
+            case .inHand(let connection): return (connection, true)
+            case .lent(let connection):
                 guard connection.looksAlive() else {
+                    pool.discard(connection)
                     connection.close()
-                    readerCount -= 1
                     continue
                 }
                 connection.observer = observer
-                reading[thread] = Loan(connection: connection, depth: 1)
                 return (connection, false)
-            }
-            if readerCount < options.readerCount {
-                readerCount += 1
-                condition.unlock()
-                let opened = Result { try open() }
-                condition.lock()
-                guard case .success(let connection) = opened else {
-                    readerCount -= 1
-                    condition.signal()
-                    return (try opened.get(), false)
+            case .mayOpen: return (try openReader(client), false)
+            case .mustWait:
+                let end = deadline ?? options.clock.deadline(in: options.connectTimeout)
+                deadline = end
+                guard options.clock.wait(for: condition, until: end) else {
+                    throw SQLFailure(
+                        kind: .busy, code: 0,
+                        message:
+                            "all \(options.readerCount) connections to '\(options.address.description)' were in use for \(Int(options.connectTimeout.seconds)) s"
+                    )
                 }
-                if isClosed {
-                    // close() did not wait for it.
-                    connection.close()
-                    readerCount -= 1
-                    throw Self.closed
-                }
-                connection.observer = observer
-                reading[thread] = Loan(connection: connection, depth: 1)
-                return (connection, false)
-            }
-            guard condition.wait(until: deadline) else {
-                throw SQLFailure(
-                    kind: .busy, code: 0,
-                    message:
-                        "all \(options.readerCount) connections to '\(options.address.description)' were in use for \(Int(options.connectTimeout.seconds)) s"
-                )
+            case .isClosed: throw Self.closed
             }
         }
+    }
+
+    /// Opens a connection outside the lock, which the caller has: the others go on.
+    private func openReader(_ client: Pool.Client) throws -> PostgreSQLConnection {
+        condition.unlock()
+        let opened = Result { try open() }
+        condition.lock()
+        // close() did not wait for it.
+        let connection = pool.isClosed ? nil : try? opened.get()
+        pool.didOpenReader(connection, for: client)
+        if let connection {
+            connection.observer = observer
+            return connection
+        }
+        condition.broadcast()
+        try opened.get().close()
+        throw Self.closed
     }
 
     private func giveBack(_ connection: PostgreSQLConnection) {
@@ -354,87 +344,89 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         connection.settleCancellation()
         condition.lock()
         defer { condition.unlock() }
-        reading[Self.thread] = nil
         connection.observer = nil
-        if connection.isBroken || isClosed {
+        if connection.isBroken {
+            pool.discard(connection)
             connection.close()
-            readerCount -= 1
         } else {
-            idle.append(connection)
+            pool.giveBack(connection)
         }
+        if pool.isClosed { closeIdleConnections() }
         condition.broadcast()
     }
 
     private func takeWriter() throws -> PostgreSQLConnection {
-        let thread = Self.thread
+        let client = Self.client
+        var deadline: ContinuousClock.Instant?
         condition.lock()
         defer { condition.unlock() }
-        if writingThread == thread { throw SQLFailure.misuse("a write was begun inside a write") }
-        let deadline = Date(timeIntervalSinceNow: options.lockTimeout.seconds)
-        while writingThread != nil {
-            if isClosed { throw Self.closed }
-            guard condition.wait(until: deadline) else {
-                throw SQLFailure(kind: .busy, code: 0, message: "another thread has been writing for too long")
+        while true {
+            switch pool.enterWriter(client, isWrite: true) {
+            case .taken(let known, _):
+                let connection = try known.flatMap { $0.looksAlive() ? $0 : nil } ?? openWriter(inPlaceOf: known)
+                connection.observer = observer
+                return connection
+            case .mustWait:
+                let end = deadline ?? options.clock.deadline(in: options.lockTimeout)
+                deadline = end
+                guard options.clock.wait(for: condition, until: end) else {
+                    throw SQLFailure(kind: .busy, code: 0, message: "another thread has been writing for too long")
+                }
+            case .isInWrite: throw SQLFailure.misuse("a write was begun inside a write")
+            case .isClosed: throw Self.closed
             }
         }
-        if isClosed { throw Self.closed }
-        writingThread = thread
-        if let writingConnection, writingConnection.looksAlive() {
-            writingConnection.observer = observer
-            return writingConnection
-        }
-        writingConnection?.close()
-        writingConnection = nil
+    }
+
+    /// Opens the writing connection outside the lock, which the caller has: readers go on, and nobody else opens it, since the thread writes.
+    private func openWriter(inPlaceOf lost: PostgreSQLConnection?) throws -> PostgreSQLConnection {
+        pool.discardWriter()
+        lost?.close()
         condition.unlock()
         let opened = Result { try open() }
         condition.lock()
-        switch opened {
-        case .success(let connection):
-            writingConnection = connection
-            connection.observer = observer
+        do {
+            let connection = try opened.get()
+            pool.didOpenWriter(connection)
             return connection
-        case .failure(let error):
-            writingThread = nil
+        } catch {
+            pool.leaveWriter(fromWrite: true)
             condition.broadcast()
             throw error
         }
     }
 
-    private func leaveWriter() {
+    private func leaveWriter(_ connection: PostgreSQLConnection) {
+        // The next writer does not wait for a request that was meant for this one.
+        connection.settleCancellation()
         condition.lock()
         defer { condition.unlock() }
-        writingThread = nil
-        writingConnection?.observer = nil
-        if writingConnection?.isBroken == true || isClosed {
-            writingConnection?.close()
-            writingConnection = nil
+        pool.leaveWriter(fromWrite: true)
+        connection.observer = nil
+        if connection.isBroken {
+            pool.discardWriter()
+            connection.close()
         }
+        if pool.isClosed { closeIdleConnections() }
         condition.broadcast()
     }
+
+    private func closeIdleConnections() { for connection in pool.takeIdle() { connection.close() } }
 
     package func close() {
         replicas?.close()
         condition.lock()
         defer { condition.unlock() }
-        guard !isClosed else { return }
-        isClosed = true
+        guard pool.close() else { return }
         condition.broadcast()
         for state in states.withLock({ $0.all }) { state.close() }
-        let thread = Self.thread
-        while reading.keys.contains(where: { $0 != thread }) || writingThread.map({ $0 != thread }) ?? false {
-            condition.wait()
-        }
-        for connection in idle { connection.close() }
-        readerCount -= idle.count
-        idle.removeAll()
-        if writingThread == nil {
-            writingConnection?.close()
-            writingConnection = nil
-        }
+        // A connection that is being opened ends when it is open: see ``openReader(_:)``.
+        while pool.isInUse(besidesBy: Self.client, countsOpening: false) { condition.wait() }
+        closeIdleConnections()
     }
 
     package func pinned() throws -> (any SQLDatabase)? {
-        if condition.withLock({ self.isClosed }) { throw Self.closed }
+        if condition.withLock({ pool.isClosed }) { throw Self.closed }
         guard states.withLock({ $0.count() }) < options.stateCount else {
             throw SQLFailure(
                 kind: .tooManyStates, code: 0,
@@ -448,7 +440,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             states.add(made)
             return made
         }
-        if condition.withLock({ self.isClosed }) {
+        if condition.withLock({ pool.isClosed }) {
             // close() may have looked for states before this one was among them.
             state.close()
             throw Self.closed
@@ -462,12 +454,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     package func interrupt() {
         replicas?.interrupt()
-        let cancellations = condition.withLock {
-            let readers = reading.values.map(\.connection.cancellation)
-            guard writingThread != nil, let writingConnection else { return readers }
-            return readers + [writingConnection.cancellation]
-        }
-        for cancellation in cancellations { cancellation.request() }
+        // Of a connection that waits for nothing a request does nothing.
+        for cancellation in condition.withLock({ pool.connections.map(\.cancellation) }) { cancellation.request() }
         for state in states.withLock({ $0.all }) { state.interrupt() }
     }
 
@@ -537,9 +525,4 @@ extension SQLFailure {
                 && ["Connection refused", "No such file", "timeout", "closed the connection", "reset by peer"].contains(
                     where: message.contains)
     }
-}
-
-extension Duration {
-    /// As a number of seconds.
-    var seconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -17,6 +17,8 @@ package struct PostgreSQLOptions: Sendable {
     var cancelTimeout = Duration.seconds(2)
     /// After how long a session that only listens is asked for a sign of life, and how long that may take.
     var probe = (interval: Duration.seconds(60), limit: Duration.seconds(20))
+    /// Where the driver has the time from.
+    var clock = PostgreSQLClock.system
     /// Asked for a password where the URL has none.
     package var password: (@Sendable () throws -> String?)?
     /// Whether commits are told to those who listen.

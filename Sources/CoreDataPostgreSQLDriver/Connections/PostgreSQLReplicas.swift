@@ -15,7 +15,7 @@ final class PostgreSQLReplicas: Sendable {
         var current: PostgreSQLDatabase?
         /// Of the next one that is tried.
         var index = 0
-        var retry = ContinuousClock.now
+        var retry: ContinuousClock.Instant
         var isOpening = false
         var isClosed = false
         /// How often something happened that whoever is read from has to have, and up to which of these the current one has it.
@@ -27,12 +27,15 @@ final class PostgreSQLReplicas: Sendable {
 
     private let options: [PostgreSQLOptions]
     /// Guards what is known of them.
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let clock: PostgreSQLClock
     /// How long one that is gone is left alone.
     private static let pause = Duration.seconds(5)
 
     init(_ options: PostgreSQLOptions) {
         self.options = options.address.replicas.map { options.options(ofReplica: $0) }
+        clock = options.clock
+        state = Mutex(State(retry: options.clock.now()))
     }
 
     /// Has nobody be read from who has not what the server has by now.
@@ -79,7 +82,7 @@ final class PostgreSQLReplicas: Sendable {
             state.reached = 0
             state.index = (state.index + 1) % options.count
             // The others are tried at once.
-            state.retry = state.index == 0 ? .now + Self.pause : .now
+            state.retry = state.index == 0 ? clock.deadline(in: Self.pause) : clock.now()
             return true
         }
         // Whoever reads from it still finds out for himself.
@@ -88,7 +91,7 @@ final class PostgreSQLReplicas: Sendable {
 
     private func current(_ server: PostgreSQLDatabase) -> PostgreSQLDatabase? {
         let (known, index) = state.withLock { state -> (PostgreSQLDatabase?, Int?) in
-            if state.current != nil || state.isOpening || state.isClosed || state.retry > .now {
+            if state.current != nil || state.isOpening || state.isClosed || state.retry > clock.now() {
                 return (state.current, nil)
             }
             state.isOpening = true
@@ -102,7 +105,7 @@ final class PostgreSQLReplicas: Sendable {
             state.isOpening = false
             guard let replica, !state.isClosed else {
                 state.index = (state.index + 1) % options.count
-                state.retry = state.index == 0 ? .now + Self.pause : .now
+                state.retry = state.index == 0 ? clock.deadline(in: Self.pause) : clock.now()
                 return false
             }
             state.current = replica

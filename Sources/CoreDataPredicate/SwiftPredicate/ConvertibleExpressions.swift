@@ -197,62 +197,13 @@ extension PredicateExpressions.ClosedRange: ConvertibleExpression {
 extension PredicateExpressions.RangeExpressionContains: ConvertibleExpression {
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let element = try conversion.expression(element)
-        if let value = range as? any CapturedValue, let range = value.captured as? any BoundedRange {
-            let bounds = range.bounds
-            return .predicate(
-                conversion.range(
-                    element,
-                    from: try bounds.lower.map { bound throws(Conversion.Failure) in try conversion.constant(bound) },
-                    to: try bounds.upper.map { bound throws(Conversion.Failure) in try conversion.constant(bound) },
-                    isClosed: bounds.isClosed))
-        }
-        if let open = range as? any OpenRange {
-            let (lower, upper) = try open.bounds(in: conversion)
-            return .predicate(conversion.range(element, from: lower, to: upper, isClosed: false))
-        }
+        let captured = (range as? any CapturedValue)?.captured
+        if let found = try conversion.isIn(range, captured: captured, element) { return .predicate(found) }
         guard case .aggregate(let bounds) = try conversion.expression(range), bounds.count == 2 else {
             throw Conversion.Failure(reason: "\(type(of: range)) has no equivalent in a predicate's format")
         }
         return .predicate(conversion.range(element, from: bounds[0], to: bounds[1], isClosed: true))
     }
-}
-
-/// `lower..<upper`, each an expression.
-private protocol OpenRange {
-    typealias Conversion = SwiftPredicateConversion
-
-    func bounds(in conversion: Conversion) throws(Conversion.Failure) -> (ExpressionNode, ExpressionNode)
-}
-
-extension PredicateExpressions.Range: OpenRange {
-    fileprivate func bounds(in conversion: Conversion) throws(Conversion.Failure) -> (ExpressionNode, ExpressionNode) {
-        (try conversion.expression(lower), try conversion.expression(upper))
-    }
-}
-
-/// A range that was made outside of the predicate.
-private protocol BoundedRange {
-    var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { get }
-}
-
-extension ClosedRange: BoundedRange {
-    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, true) }
-}
-
-extension Range: BoundedRange {
-    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, upperBound, false) }
-}
-
-extension PartialRangeFrom: BoundedRange {
-    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (lowerBound, nil, true) }
-}
-
-extension PartialRangeThrough: BoundedRange {
-    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, true) }
-}
-
-extension PartialRangeUpTo: BoundedRange {
-    fileprivate var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { (nil, upperBound, false) }
 }
 
 // MARK: Collections

@@ -74,6 +74,11 @@ package protocol RowSource: AnyObject, Sendable {
     func destinationRows(
         entity: Int, slot: Int, owners: [Int64]
     ) throws -> [(owner: Int64, rows: [RowSnapshot])]
+    /// The row with the key of a to-one's destination, which a source that is asked for one thing after another may have left out (see
+    /// ``RowSnapshot/isUnreadable(_:)``).
+    func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot
+    /// As ``row(_:withDestinationOf:)``, for rows of one entity where that costs no more than for one; else the rows are as they were.
+    func rows(_ rows: [RowSnapshot], withDestinationsOf slot: Int) throws -> [RowSnapshot]
     /// The order values of pairs of an ordered many-to-many relationship: of those pairs, and of all pairs of those owners. `nil` for a
     /// source that does not tell them: then a change of the order gives new ones to all pairs of the owner.
     func pairOrders(
@@ -130,6 +135,8 @@ package protocol FormerRows: RowSource {
 extension RowSource {
     package var recordsHistory: Bool { false }
     package func absorbs(entity: Int) -> IndexMask? { nil }
+    package func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot { row }
+    package func rows(_ rows: [RowSnapshot], withDestinationsOf slot: Int) throws -> [RowSnapshot] { rows }
     package func pairOrders(
         entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
     ) throws -> [MemberPair: Int64]? { nil }

@@ -79,11 +79,8 @@ struct StoreCreation {
             rows: [[.integer(number), .bind(.text(name)), .integer(parent), .integer(0)]])
     }
 
-    /// The largest number of attributes that one entity keeps after deletion.
+    /// The largest number of attributes, and of elements of composite attributes, that one entity keeps after deletion.
     static func tombstoneCount(model: CompiledModel, entities: [Int]) -> Int {
-        entities.map { ordinal in
-            model.entities[ordinal].properties
-                .filter { $0.attribute?.preservesValueInHistoryOnDeletion == true && !$0.isTransient }.count
-        }.max() ?? 0
+        entities.map { HistoryLayout.tombstones(of: model.entities[$0]).count }.max() ?? 0
     }
 }

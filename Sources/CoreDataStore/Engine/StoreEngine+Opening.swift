@@ -126,6 +126,7 @@ private struct StoreOpening {
             }
         } else if hasHistory, !options.database.isReadOnly {
             try prepareHistoryView(database)
+            if options.tracksHistory { try prepareTombstones(database) }
         }
         try prepareCommits(database)
         try prepareConstraints(schema, database)
@@ -146,6 +147,37 @@ private struct StoreOpening {
         do { try database.write { try $0.makeHistoryView() } } catch let failure as SQLFailure
             where failure.kind == .busy || failure.kind == .readOnly
         { database.note("the store has no view of its history: \(failure.message)") }
+    }
+
+    /// Makes room for what tombstones keep, in a store whose history was made before the model kept a composite attribute: version hashes do
+    /// not count that, so that no migration makes the room.
+    private func prepareTombstones(_ database: any SQLDatabase) throws {
+        guard keepsComposites else { return }
+        let table = BookkeepingSchema.changeTable
+        let wanted = (0..<StoreCreation.tombstoneCount(model: model, entities: entities)).map { "ZTOMBSTONE\($0)" }
+        func missing(_ connection: any SQLConnection) throws -> [String] {
+            let columns = try StoreCatalog.read(connection).table(table)
+            return wanted.filter { columns?.column($0) == nil }
+        }
+        guard try !database.read(missing).isEmpty else { return }
+        do {
+            try database.write { connection in
+                for name in try missing(connection) {
+                    try connection.run(SchemaChange.addColumn(.init(name, .bytes), to: table))
+                }
+            }
+        } catch let failure as SQLFailure where failure.kind == .busy || failure.kind == .readOnly {
+            database.note("tombstones do not keep all that the model says: \(failure.message)")
+        }
+    }
+
+    /// Whether tombstones keep a composite attribute of an entity.
+    private var keepsComposites: Bool {
+        entities.contains { ordinal in
+            model.entities[ordinal].properties.contains {
+                $0.isComposite && $0.attribute?.preservesValueInHistoryOnDeletion == true
+            }
+        }
     }
 
     /// Makes the table in which transactions note that they are committed, in a store that was made before there was one.

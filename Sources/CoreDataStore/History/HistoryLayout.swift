@@ -50,12 +50,34 @@ struct HistoryLayout: Sendable {
         tombstones = Self.tombstones(of: entity)
     }
 
-    /// The attributes that tombstones keep, by name.
+    /// The attributes that tombstones keep: by name, then the elements of kept composite attributes, by their paths.
+    ///
+    ///     title (kept), address (kept), address.zip     // title, address.city, address.zip
+    ///
+    /// An element that the model keeps by itself stands among the attributes. A model may begin to keep a composite without a migration,
+    /// since version hashes do not count that: what older tombstones have stays in its columns.
     static func tombstones(of entity: CompiledEntity) -> [Int] {
-        entity.properties
-            .filter { $0.attribute?.preservesValueInHistoryOnDeletion == true && !$0.isTransient }
-            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-            .map(\.slot)
+        func slots(_ isIncluded: (CompiledProperty) -> Bool) -> [Int] {
+            entity.properties.filter { isIncluded($0) && !$0.isTransient }
+                .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+                .map(\.slot)
+        }
+        let own = slots(keeps)
+        guard entity.properties.contains(where: { $0.isComposite && keeps($0) }) else { return own }
+        return own + slots { !keeps($0) && isInKeptComposite($0, of: entity) }
+    }
+
+    private static func keeps(_ property: CompiledProperty) -> Bool {
+        property.attribute?.preservesValueInHistoryOnDeletion == true
+    }
+
+    private static func isInKeptComposite(_ property: CompiledProperty, of entity: CompiledEntity) -> Bool {
+        var enclosing = property.composite
+        while let composite = enclosing.map({ entity.properties[$0] }) {
+            if keeps(composite) { return true }
+            enclosing = composite.composite
+        }
+        return false
     }
 
     /// What is stored, ancestors' properties first, by name in each entity.

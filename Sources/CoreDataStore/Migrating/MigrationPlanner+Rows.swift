@@ -131,23 +131,32 @@ extension MigrationPlanner {
         guard !property.isOptional, !attribute.isDerived, !attribute.defaultValue.isNull,
             oldProperty(of: slot, member)?.isOptional ?? true
         else { return value }
-        return .function(.ifNull, [value, whereCompositeIs(try defaultValue(attribute), slot, member)])
+        let fallback = whereCompositeIs(try defaultValue(attribute), slot, member)
+        return fallback == .null ? value : .function(.ifNull, [value, fallback])
     }
 
-    /// The value, but of an element only in rows that have another element of its composite: where there was none, none is made.
+    /// The value; of an element only in rows that have the composite attribute. A row without the composite stays without it.
+    ///
+    /// A row has the composite if an element that the older model has too is not NULL. If all elements of the composite are new, the
+    /// composite around it decides. A composite that is new as a whole gets the values in every row.
     private func whereCompositeIs(
         _ value: SQLExpression, _ slot: Int, _ member: MigrationFlow.Member
     ) -> SQLExpression {
         let properties = newModel.entities[member.new].properties
-        guard let composite = properties[slot].composite else { return value }
-        func isElement(_ other: Int) -> Bool {
+        func isElement(_ other: Int, of composite: Int) -> Bool {
             guard let parent = properties[other].composite else { return false }
-            return parent == composite || isElement(parent)
+            return parent == composite || isElement(parent, of: composite)
         }
-        let others = properties.indices.filter { $0 != slot && isElement($0) }
-            .compactMap { oldColumn(of: $0, member) }.map { SQLExpression.isNotNull(Self.column($0)) }
-        // All of a new composite is new.
-        return others.isEmpty ? value : .caseWhen([.init(.any(others), value)], otherwise: .null)
+        var enclosing = properties[slot].composite
+        while let composite = enclosing {
+            let others = properties.indices.filter { $0 != slot && isElement($0, of: composite) }
+                .compactMap { oldColumn(of: $0, member) }.map { SQLExpression.isNotNull(Self.column($0)) }
+            if !others.isEmpty { return .caseWhen([.init(.any(others), value)], otherwise: .null) }
+            // The value stands in for a NULL in the composite's only element: the row has no such composite.
+            if properties[composite].isOptional, oldColumn(of: slot, member) != nil { return .null }
+            enclosing = properties[composite].composite
+        }
+        return value
     }
 
     private func oldProperty(of slot: Int, _ member: MigrationFlow.Member) -> CompiledProperty? {

@@ -288,7 +288,9 @@ private let noInverse = "without an inverse, deleting the other end leaves a ref
         ("cod", "it has no property 'cod' (did you mean 'code'?)"), ("zzzzzz", "it has no property 'zzzzzz'"),
         ("books", "'books' is a to-many relationship"), ("note", "'note' is transient"),
         ("found", "'found' is a fetched property"), ("next.code", "'next.code' leads to another entity"),
-        ("place", "'place' is a composite; name one of its elements"), ("place.desk", "'place' has no element 'desk'"),
+        ("place", "'place' is a composite; name one of its elements (its elements: 'place.room')"),
+        ("place.desk", "'place' has no element 'desk' (its elements: 'place.room')"),
+        ("room", "it has no property 'room' (did you mean 'place.room'?)"),
         ("code.x", "'code' has no element 'x'"),
     ])
     func constraintsAndIndexesNeedStoredProperties(_ name: String, _ expected: String) {

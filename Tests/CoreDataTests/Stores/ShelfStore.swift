@@ -21,6 +21,11 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         var single: [String] = []
         var together: [[String]] = []
         var relationships: [String] = []
+        /// Whether nodes of books leave out the author, who is asked for then.
+        var leavesOutAuthors = false
+        var failsToRelate = false
+        /// The relationships of several objects that were asked for together.
+        var related: [[String]] = []
         /// Whether the last fetch was of the class that code for Apple's framework casts it to.
         var wasCast: Bool?
         var metadata: [String: any Sendable]?
@@ -91,7 +96,9 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         guard let book = with({ $0.books[key] }) else { return nil }
         var values: [String: Any] = ["title": book.title, "author": NSNull()]
         if !book.size.isEmpty { values["size"] = book.size }
-        if let author = book.author, let entity = id.entity.relationshipsByName["author"]?.destinationEntity {
+        if with({ $0.leavesOutAuthors }) {
+            values["author"] = nil
+        } else if let author = book.author, let entity = id.entity.relationshipsByName["author"]?.destinationEntity {
             values["author"] = newObjectID(for: entity, referenceObject: author)
         }
         return NSIncrementalStoreNode(objectID: id, withValues: values, version: book.version)
@@ -120,9 +127,23 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     ) throws -> Any {
         let (key, name) = (number(objectID), name(objectID))
         with { $0.relationships.append("\(name).\(relationship.name)") }
+        if with({ $0.failsToRelate }) { throw CocoaError(.fileReadUnknown) }
+        return destinations(relationship, key)
+    }
+
+    private func destinations(_ relationship: NSRelationshipDescription, _ key: Int) -> Any {
         guard let entity = relationship.destinationEntity else { return NSNull() }
+        if relationship.name == "author" {
+            return with { $0.books[key]?.author }.map { newObjectID(for: entity, referenceObject: $0) } ?? NSNull()
+        }
         return with { $0.books.filter { $0.value.author == key }.keys.sorted() }
             .map { newObjectID(for: entity, referenceObject: $0) }
+    }
+
+    fileprivate func values(_ relationship: NSRelationshipDescription, _ ids: [NSManagedObjectID]) -> [Any] {
+        let names = ids.map { "\(name($0)).\(relationship.name)" }
+        with { $0.related.append(names) }
+        return ids.map { destinations(relationship, number($0)) }
     }
 
     override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
@@ -138,6 +159,23 @@ final class BatchShelfStore: ShelfStore, BatchReadingIncrementalStore, @unchecke
     func newValuesForObjects(
         with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
     ) throws -> [NSIncrementalStoreNode] { nodes(objectIDs) }
+}
+
+/// The same, which tells relationships of many objects at once, too; of all but the last where that is a mistake.
+final class RelatingShelfStore: ShelfStore, BatchReadingIncrementalStore, @unchecked Sendable {
+    override class var type: String { "RelatingShelf" }
+
+    func newValuesForObjects(
+        with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
+    ) throws -> [NSIncrementalStoreNode] { nodes(objectIDs) }
+
+    func newValues(
+        forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
+        with context: NSManagedObjectContext?
+    ) throws -> [Any]? {
+        let values = values(relationship, objectIDs)
+        return with { $0.failsToRelate } ? Array(values.dropLast()) : values
+    }
 }
 
 /// The same, which answers with the node of another object.

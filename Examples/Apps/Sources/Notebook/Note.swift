@@ -31,7 +31,7 @@ open class Note: NSManagedObject {
     @NSManaged private var primitiveTitle: String?
     @NSManaged fileprivate var secret: String?
 
-    /// Kept turned round, so that nobody reads it over a shoulder.
+    /// Stored reversed, so that it cannot be read over a shoulder.
     public var whispered: String? {
         get { secret.map { String($0.reversed()) } }
         set { secret = newValue.map { String($0.reversed()) } }

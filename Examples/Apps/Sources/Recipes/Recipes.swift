@@ -3,7 +3,7 @@ import CoreData
 /// A book of recipes in a file. `Recipes.xcdatamodeld` is all there is to its classes, but for two: ``Ingredient``,
 /// whose entity generates nothing, and ``RecipeCategory``, whose entity generates the properties only.
 public struct RecipeBook {
-    /// Where the models are, for whoever merges them with others.
+    /// The bundle with the models, for code that merges them with others.
     public static var bundle: Bundle { .module }
 
     public let container: NSPersistentContainer

@@ -1,6 +1,6 @@
 import LivePages
 
-/// Grocery Dude: what to buy, for everybody in the house at once.
+/// Grocery Dude: what to buy, for a whole household at once.
 @main struct Program {
     @MainActor static func main() async {
         await Launch<App>(program: "GroceryDude", site: .groceryDude, checks: checks) {
@@ -22,7 +22,8 @@ import LivePages
         ("/units", "<h1>Units</h1>"), ("/home-locations", "<h1>Home locations</h1>"),
         ("/shop-locations", "<h1>Shop locations</h1>"), ("/units/1", "Rename"), ("/more", "<h1>More</h1>"),
         ("/settings", "<h1>Settings</h1>"), ("/app.css", "--accent"), ("/app.js", "EventSource"), ("/keep.js", "draft"),
-        ("/sw.js", "caches"), ("/manifest.webmanifest", "icons"), ("/offline", "No connection"),
+        ("/stream.js", "EventSource"), ("/sw.js", "caches"), ("/manifest.webmanifest", "icons"),
+        ("/offline", "No connection"),
         ("/favicon.svg", "<svg"),
     ]
 }

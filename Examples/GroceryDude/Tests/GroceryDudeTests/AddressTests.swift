@@ -8,11 +8,6 @@ import Testing
 
 /// Addresses with numbers: of objects of their own entity, of another one, of none.
 @Suite(.timeLimit(.minutes(2))) struct AddressTests {
-    /// What stands for an object in an address, and is no number of one.
-    private static let noNumbers = [
-        "0", "-1", "99", "9223372036854775807", "9223372036854775808", "1e1", "1.0", "x", "p1", "%20", "1%00",
-        "%EF%BC%91",
-    ]
     /// What has a number in its address, by the entity whose number it is.
     private static let pages = [
         ("Item", "/items"), ("Unit", "/units"), ("LocationAtHome", "/home-locations"),
@@ -30,25 +25,16 @@ import Testing
             let browser = try server.browser
             let own = try await numbers(server.app, entity)
             #expect(!own.isEmpty && own.isSubset(of: 1...5))
-            for number in 1...6 {
-                #expect(try await browser.get("\(path)/\(number)").status == (own.contains(number) ? 200 : 404))
-            }
-            for number in Self.noNumbers {
-                let status = try await browser.get("\(path)/\(number)").status
-                #expect(status == 404 || status == 400, "\(number): \(status)")
-            }
+            #expect(try await browser.wrongPages(1...6, below: path, own: own) == [])
+            #expect(try await browser.pagesThatExist(BadNumbers.texts.map { "\(path)/\($0)" }) == [])
         }
     }
 
     @Test func aPictureOfNothingIsNotFound() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser
-            for number in (1...6).map(String.init) + Self.noNumbers {
-                for path in ["/items/\(number)/photo", "/items/\(number)/thumbnail"] {
-                    let status = try await browser.get(path).status
-                    #expect(status == 404 || status == 400, "\(path): \(status)")
-                }
-            }
+            let pictures = BadNumbers.texts(and: 1...6).flatMap { ["/items/\($0)/photo", "/items/\($0)/thumbnail"] }
+            #expect(try await browser.pagesThatExist(pictures) == [])
         }
     }
 
@@ -57,13 +43,12 @@ import Testing
             let browser = try server.browser
             let own = try await numbers(server.app, entity)
             let before = try await browser.get("/prepare").words
-            for number in (1...6).filter({ !own.contains($0) }).map(String.init) + Self.noNumbers {
-                for address in ["\(path)/\(number)", "\(path)/\(number)/delete", "\(path)/\(number)/photo"] {
-                    let status = try await browser.post(address, ["name": "Changed", "remove": "1"]).status
-                    #expect([303, 400, 404, 410].contains(status), "\(address): \(status)")
-                }
+            let forms = BadNumbers.texts(and: 1...6, without: own).flatMap { number in
+                ["", "/delete", "/photo"].map { "\(path)/\(number)\($0)" }
             }
-            for number in ["4", "5"] + Self.noNumbers {
+            let fields = ["name": "Changed", "remove": "1"]
+            #expect(try await browser.wrongAnswers(to: forms, fields, expecting: [303, 400, 404, 410]) == [])
+            for number in BadNumbers.texts(and: 4...5) {
                 for address in ["/prepare", "/shop"] {
                     #expect(try await browser.post(address, ["i": number]).status == 303)
                 }

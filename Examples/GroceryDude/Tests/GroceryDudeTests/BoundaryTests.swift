@@ -21,7 +21,7 @@ import Testing
             ("0.0.0.0", [], "", false),
             ("0.0.0.0", [], ":8080", false), ("0.0.0.0", [], "[", false),
         ] as [(String, [String], String, Bool)])
-    func namesAreThoseThatNobodyElseCanGive(_ host: String, _ allowed: [String], _ asked: String, _ answers: Bool) {
+    func namesAreThoseThatNoOtherSiteCanUse(_ host: String, _ allowed: [String], _ asked: String, _ answers: Bool) {
         let names = HostNames(host: host, allowed: allowed) { ["192.168.1.7", "[fe80::1]"] }
         #expect(names.contains(asked) == answers)
     }
@@ -50,7 +50,7 @@ import Testing
         (["Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"], 200),
         (["Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"], 200),
         (["Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"], 200),
-        // Somebody follows a link.
+        // The user follows a link.
         (["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"], 200),
         // So does the service worker for them.
         (["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "empty"], 200),

@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyDeletedCanBeMadeAnew() async throws {
+    @Test func aDeletedObjectCanBeMadeAnew() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser
             let path = "/items/\(try await server.app.groceries.number(of: "Milk"))"

@@ -53,7 +53,7 @@ import Testing
             }
         } check: { server, answered async throws in
             let items = try await server.browser.get("/prepare").words
-            // The last may have been saved though nobody was told.
+            // The last one may have been saved although its answer did not arrive.
             let next = (answered.last ?? 0) + 1
             #expect(try await server.count("Item") - answered.count == (items.contains("Item \(next) ") ? 1 : 0))
             #expect(try await server.count("Unit") == (try await server.count("Item")))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GroceryDude
 
-/// Prepare and Shop, as somebody without JavaScript uses them.
+/// Prepare and Shop in a browser without JavaScript.
 @Suite(.timeLimit(.minutes(2))) struct ListTests {
     @Test func itemsShowByWhereTheyAreAtHome() async throws {
         try await TestServer.run(.small) { server in
@@ -62,7 +62,7 @@ import Testing
                 #expect(page.words.contains(wanted == "on" ? "1 of 1" : "0 of 1"))
             }
             #expect(
-                try await server.browser.submit("/prepare", ["on": "4711"]).words.contains("Somebody has deleted this"))
+                try await server.browser.submit("/prepare", ["on": "4711"]).words.contains("Another user has deleted"))
         }
     }
 
@@ -102,7 +102,7 @@ import Testing
             #expect(
                 try await browser.submit("/shop/off", ["i": "\(milk)"]).words.contains("Milk is off the list. Undo"))
             #expect(try await browser.get("/prepare").text.contains("aria-pressed=false>Milk<"))
-            #expect(try await browser.submit("/shop/off", ["i": "4711"]).words.contains("Somebody has deleted this"))
+            #expect(try await browser.submit("/shop/off", ["i": "4711"]).words.contains("Another user has deleted"))
         }
     }
 
@@ -153,10 +153,10 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyDeletedMeanwhileIsSaid() async throws {
+    @Test func aDeletedItemIsReported() async throws {
         try await TestServer.run(.small) { server in
             let page = try await server.browser.submit("/prepare", ["i": "4711"])
-            #expect(page.words.contains("Somebody has deleted this meanwhile."))
+            #expect(page.words.contains("Another user has deleted this meanwhile."))
         }
     }
 }

@@ -53,6 +53,24 @@ import Testing
         }
     }
 
+    /// As the tabs of a browser share it.
+    @Test func aStreamMayServeSeveralLists() async throws {
+        struct Address: Decodable { let list: String }
+        try await TestServer.run(.small) { server in
+            let browser = try server.browser
+            let seen = try position(try await browser.get("/prepare"))
+            let both = try browser.events("prepare,shop", after: seen)
+            let one = try browser.events("shop", after: seen)
+            let flour = try await server.app.groceries.number(of: "Flour")
+            _ = try await browser.post("/prepare", ["i": "\(flour)"])
+            func list(_ reader: EventReader) async throws -> String {
+                try JSONDecoder().decode(Address.self, from: Data(try await reader.next("patch").data.utf8)).list
+            }
+            #expect(Set([try await list(both), try await list(both)]) == ["prepare", "shop"])
+            #expect(try await list(one) == "shop")
+        }
+    }
+
     /// Though the context tells of it twice: when it changes, and when its parent has saved it.
     @Test func pagesHearOfATapOnce() async throws {
         try await TestServer.run(.small) { server in
@@ -111,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "x", "zzz.3", "1.1.1", ".", "zzz.-4"])
-    func whoHasSeenWhatNobodyKnowsReadsAnew(_ position: String?) async throws {
+    func aPageWithAnUnknownPositionReadsAnew(_ position: String?) async throws {
         try await TestServer.run(.small) { server async throws in
             #expect(try await server.browser.events("prepare", after: position).next("stale").data == "{}")
         }

@@ -72,7 +72,7 @@ import Testing
             form["name"] = "Oats"
             #expect(try await browser.post("/items", form).status == 303)
             #expect(await count() == 4)
-            // Somebody goes back and types another name.
+            // The user goes back and types another name.
             form["name"] = "Rye"
             #expect(try await browser.post("/items", form).status == 303)
             #expect(await count() == 5)

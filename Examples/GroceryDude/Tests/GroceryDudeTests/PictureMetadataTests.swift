@@ -5,7 +5,7 @@ import Testing
 
 @testable import GroceryDude
 
-/// Photos tell nobody where and when they were taken.
+/// Stored photos do not contain where and when they were taken.
 @Suite(.timeLimit(.minutes(2))) struct PictureMetadataTests {
     /// What must not be sent.
     private static let secret = ascii("SECRET-52.5N-13.4E")

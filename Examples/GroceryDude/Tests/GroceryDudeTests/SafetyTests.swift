@@ -5,7 +5,7 @@ import Testing
 
 @testable import GroceryDude
 
-/// What somebody with bad intentions might send.
+/// Requests that an attacker might send.
 @Suite(.timeLimit(.minutes(2))) struct SafetyTests {
     static let nasty = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
 
@@ -90,7 +90,7 @@ import Testing
             for token in ["", "x", String(repeating: "0", count: 32), own + "0"] {
                 #expect(try await browser.post("/prepare", ["i": "1", "token": token]).status == 403)
             }
-            // One that somebody else's page knows.
+            // A token that a page of another site knows.
             let other = try await server.browser.token()
             #expect(try await browser.post("/prepare", ["i": "1", "token": other]).status == 403)
             // Without the cookie.
@@ -133,7 +133,7 @@ import Testing
                 #expect(marks.status == 422, "\(path)")
                 #expect(marks.words.contains("That is too long"), "\(path)")
             }
-            // Told a length that nobody waits for: the answer comes before it.
+            // The stated length is too large: the answer comes before the body.
             let endless = try await browser.send("POST", "/units", ["Content-Length": "9000000000"], Data("name=".utf8))
             #expect(endless.status == 413)
             // Told a length that it does not have, and without one.

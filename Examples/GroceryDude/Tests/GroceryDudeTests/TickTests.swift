@@ -40,7 +40,7 @@ import Testing
             #expect(try await browser.submit("/undo").words.contains("Undone: Collect Milk."))
             for gone in ["4711", "", "x", "-1"] {
                 let page = try await browser.submit("/ticks", ["i": gone, "tick": "collected", "on": "1"])
-                #expect(page.words.contains("Somebody has deleted this meanwhile."))
+                #expect(page.words.contains("Another user has deleted this meanwhile."))
             }
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GroceryDude
 
-/// Undo belongs to a browser, and reverts no change by anybody else.
+/// Undo belongs to a browser, and reverts no change by another one.
 @Suite(.timeLimit(.minutes(2))) struct UndoTests {
     /// A change that another browser makes after the first one has put Flour on the list.
     struct Other: Sendable, CustomTestStringConvertible {
@@ -40,7 +40,7 @@ import Testing
     ]
 
     @Test(arguments: others)
-    func aStepIsUndoneUnlessSomebodyElseChangedItsObjects(_ other: Other) async throws {
+    func aStepIsUndoneUnlessAnotherBrowserChangedItsObjects(_ other: Other) async throws {
         try await TestServer.run(.small) { server in
             let (mine, theirs) = (try server.browser, try server.browser)
             let flour = try await server.app.groceries.number(of: "Flour")
@@ -55,14 +55,14 @@ import Testing
             } else {
                 #expect(
                     undone.words.contains(
-                        "“Put Flour on the list” is not undone: somebody else has changed the same things since."),
+                        "“Put Flour on the list” is not undone: another user has changed the same things since."),
                     "\(undone.words)")
                 #expect(try await mine.get("/prepare").words == before)
             }
         }
     }
 
-    @Test func nobodyUndoesTheStepOfAnotherBrowser() async throws {
+    @Test func noBrowserUndoesTheStepOfAnother() async throws {
         try await TestServer.run(.small) { server in
             let (mine, theirs) = (try server.browser, try server.browser)
             let flour = try await server.app.groceries.number(of: "Flour")
@@ -74,7 +74,7 @@ import Testing
             #expect(!(try await theirs.get("/settings").words.contains("Put Flour on the list")))
             #expect(try await mine.get("/settings").words.contains("Undo: Put Flour on the list"))
             #expect(try await mine.submit("/undo").words.contains("Undone: Put Flour on the list."))
-            // Nor does anybody redo it.
+            // Nor does another browser redo it.
             #expect(try await theirs.submit("/redo").words.contains("There is nothing to do again."))
         }
     }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyElseUsesByNowIsNotTakenAway() async throws {
+    @Test func objectsThatAnotherBrowserUsesAreNotTakenAway() async throws {
         try await TestServer.run(.small) { server in
             let (mine, theirs) = (try server.browser, try server.browser)
             #expect(try await mine.submit("/units", ["name": "bag"]).words.contains("“bag” is added. Undo"))

@@ -17,7 +17,7 @@ import LivePages
         ("/movies", "<h1>Movies</h1>"), ("/movies?q=metropolis", "Found"), ("/movies/1", "Watched"),
         ("/movies/1/edit", "Save"), ("/movies/new", "Add movie"), ("/shared", "<h1>Shared</h1>"),
         ("/friends", "<h1>Friends</h1>"), ("/friends/1", "Delete friend"), ("/app.css", "--accent"),
-        ("/app.js", "EventSource"), ("/keep.js", "draft"), ("/sw.js", "caches"),
+        ("/app.js", "EventSource"), ("/keep.js", "draft"), ("/stream.js", "EventSource"), ("/sw.js", "caches"),
         ("/manifest.webmanifest", "icons"), ("/offline", "No connection"), ("/favicon.svg", "<svg"),
     ]
 }

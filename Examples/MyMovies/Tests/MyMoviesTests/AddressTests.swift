@@ -8,11 +8,6 @@ import Testing
 
 /// Addresses with numbers: of objects of their own entity, of another one, of none.
 @Suite(.timeLimit(.minutes(2))) struct AddressTests {
-    /// What stands for an object in an address, and is no number of one.
-    private static let noNumbers = [
-        "0", "-1", "99", "9223372036854775807", "9223372036854775808", "1e1", "1.0", "x", "p1", "%20", "1%00",
-        "%EF%BC%91",
-    ]
     /// What has a number in its address, by the entity whose number it is.
     private static let pages = [("Movie", "/movies"), ("Friend", "/friends")]
 
@@ -26,18 +21,11 @@ import Testing
             let browser = try server.browser
             let own = try await numbers(server.app, entity)
             #expect(!own.isEmpty && own.isSubset(of: 1...3))
-            for number in 1...4 {
-                #expect(try await browser.get("\(path)/\(number)").status == (own.contains(number) ? 200 : 404))
+            #expect(try await browser.wrongPages(1...4, below: path, own: own) == [])
+            let pages = BadNumbers.texts.flatMap { number in
+                ["", "/edit", "/cover", "/thumbnail"].map { "\(path)/\(number)\($0)" }
             }
-            for number in Self.noNumbers {
-                for address in [
-                    "\(path)/\(number)", "\(path)/\(number)/edit", "\(path)/\(number)/cover",
-                    "\(path)/\(number)/thumbnail",
-                ] {
-                    let status = try await browser.get(address).status
-                    #expect(status == 404 || status == 400, "\(address): \(status)")
-                }
-            }
+            #expect(try await browser.pagesThatExist(pages) == [])
         }
     }
 
@@ -45,13 +33,11 @@ import Testing
         try await TestServer.run(.small) { server in
             let browser = try server.browser
             let own = try await numbers(server.app, entity)
-            for number in (1...4).filter({ !own.contains($0) }).map(String.init) + Self.noNumbers {
-                for form in ["", "/delete", "/watched", "/back"] {
-                    let status = try await browser.post("\(path)/\(number)\(form)", ["name": "Changed"]).status
-                    #expect([303, 400, 404].contains(status), "\(path)/\(number)\(form): \(status)")
-                }
+            let forms = BadNumbers.texts(and: 1...4, without: own).flatMap { number in
+                ["", "/delete", "/watched", "/back"].map { "\(path)/\(number)\($0)" }
             }
-            for number in ["4"] + Self.noNumbers {
+            #expect(try await browser.wrongAnswers(to: forms, ["name": "Changed"], expecting: [303, 400, 404]) == [])
+            for number in BadNumbers.texts(and: 4...4) {
                 #expect(try await browser.post("/shared", ["i": number]).status == 303)
             }
             #expect(try await numbers(server.app, entity) == own)

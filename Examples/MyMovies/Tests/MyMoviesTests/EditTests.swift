@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func whatSomebodyDeletedCanBeMadeAnew() async throws {
+    @Test func aDeletedObjectCanBeMadeAnew() async throws {
         try await TestServer.run(.small) { server in
             let browser = try server.browser
             let number = try await server.number(of: "Sunrise")
@@ -223,7 +223,7 @@ import Testing
             #expect(try await theirs.get(first).status == 200)
             #expect(try await theirs.get(second).status == 404)
             #expect(try await mine.get(my).status == 200)
-            // After a time idle sessions of everybody end.
+            // After a time, idle sessions of all browsers end.
             await MainActor.run { server.app.sessions.longestIdle = .zero }
             let last = try await open(theirs)
             #expect(await server.app.sessions.count == 1)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func coversThatNobodySavesDoNotFillTheMemory() async throws {
+    @Test func unsavedCoversDoNotFillTheMemory() async throws {
         try await TestServer.run(.small) { server in
             let (mine, theirs) = (try server.browser, try server.browser)
             let picture = TestPicture.png(width: 60, height: 60)

@@ -55,7 +55,7 @@ import Testing
                 if try await browser.post(page.action, form).status == 303 { answered(number) }
             }
         } check: { app, browser, answered in
-            // The last may have been saved though nobody was told.
+            // The last one may have been saved although its answer did not arrive.
             let more = await app.movies.count("Movie") - 8 - answered.count
             #expect(more == 0 || more == 1)
             let page = try await browser.get("/movies").words

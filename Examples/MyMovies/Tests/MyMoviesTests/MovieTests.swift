@@ -5,7 +5,7 @@ import Testing
 
 @testable import MyMovies
 
-/// The lists of movies, and one movie, as somebody without JavaScript uses them.
+/// The lists of movies, and one movie, in a browser without JavaScript.
 @Suite(.timeLimit(.minutes(2))) struct MovieTests {
     @Test func moviesShowInTwoSections() async throws {
         try await TestServer.run(.small) { server in
@@ -46,7 +46,7 @@ import Testing
             #expect(page.words.contains("Everything is at home"))
             #expect(page.words.contains("Metropolis is back from Amira. Undo"))
             #expect(try await browser.get("/movies").words.contains("Not Shared 3 Metropolis"))
-            #expect(try await browser.submit("/shared", ["i": "4711"]).words.contains("Somebody has deleted this"))
+            #expect(try await browser.submit("/shared", ["i": "4711"]).words.contains("Another user has deleted this"))
         }
     }
 

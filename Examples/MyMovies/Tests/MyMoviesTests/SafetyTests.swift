@@ -6,7 +6,7 @@ import Testing
 
 @testable import MyMovies
 
-/// What somebody with bad intentions might send.
+/// Requests that an attacker might send.
 @Suite(.timeLimit(.minutes(2))) struct SafetyTests {
     private static let nasty = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)></textarea>"
 
@@ -93,7 +93,7 @@ import Testing
             for token in ["", String(repeating: "0", count: 32), own + "0"] {
                 #expect(try await browser.post(path, form.merging(["token": token]) { $1 }).status == 403)
             }
-            // One that somebody else's page knows.
+            // A token that a page of another site knows.
             let other = try await server.browser.token()
             #expect(try await browser.post(path, form.merging(["token": other]) { $1 }).status == 403)
             #expect(try await browser.post(path, form, ["Origin": "http://evil.example"]).status == 403)

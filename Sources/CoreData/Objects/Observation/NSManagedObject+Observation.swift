@@ -100,7 +100,7 @@ extension NSManagedObject {
         if relations.indices.contains(info.relation), case .toOne(let object) = relations[info.relation] {
             return .destination(object?.primaryKey)
         }
-        guard let row = rowView, info.column >= 0 else { return .unknown }
+        guard let row = rowView, info.column >= 0, !row.isUnreadable(info.column) else { return .unknown }
         return .destination(row.isNull(info.column) ? nil : row.integer(info.column))
     }
 }

@@ -24,4 +24,24 @@ public protocol BatchReadingIncrementalStore: NSIncrementalStore {
     func newValuesForObjects(
         with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
     ) throws -> [NSIncrementalStoreNode]
+
+    /// The values of a relationship of many objects: for each ID, in the same order, what
+    /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)`` returns for it.
+    ///
+    /// Called for to-ones that nodes leave out, when one of them is read or all are prefetched, and for to-manys that are prefetched. The
+    /// default returns nil: then `newValue` is called for each object whose relationship is needed.
+    ///
+    /// - Throws: if the relationship cannot be read of any object.
+    func newValues(
+        forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
+        with context: NSManagedObjectContext?
+    ) throws -> [Any]?
+}
+
+extension BatchReadingIncrementalStore {
+    /// Returns nil: the store tells the relationship of one object after another.
+    public func newValues(
+        forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
+        with context: NSManagedObjectContext?
+    ) throws -> [Any]? { nil }
 }

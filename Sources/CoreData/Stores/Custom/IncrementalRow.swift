@@ -21,21 +21,62 @@ struct IncrementalRow {
                 if let value = given {
                     try CustomValues.set(value, slot: index, of: entity, to: builder)
                 }
-            } else if let relationship = entity.entity.relationshipsByName[slot.name],
-                let destination = slot.relationship?.destination
-            {
-                let given = node.value(for: relationship)
-                let value =
-                    try given
-                    ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
-                let target = source.runtime.entities[destination]
-                guard let id = try Self.ids(value, of: relationship, to: target, in: store).first else { continue }
-                builder.setInteger(id.primaryKey, at: slot.column)
-                let column = layout.entityColumnOfSlot[index]
-                if column >= 0 { builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: column) }
+            } else if let relationship = entity.entity.relationshipsByName[slot.name] {
+                if let value = node.value(for: relationship) {
+                    set(try destination(value, of: relationship, slot), slot, builder)
+                } else {
+                    // Asked for when somebody reads the relationship.
+                    builder.setUnasked(at: slot.column)
+                    if slot.entityColumn >= 0 { builder.setUnasked(at: slot.entityColumn) }
+                }
             }
         }
         return builder.finish(primaryKey: key, version: version, entity: entity.ordinal)
+    }
+
+    // MARK: To-ones
+
+    /// Asks the store for the destination of a to-one that the node of the object left out.
+    func newDestination(of slot: EntityRuntime.Slot, _ object: NSManagedObjectID) throws -> NSManagedObjectID? {
+        let entity = source.runtime.entities[object.runtime.ordinal].entity
+        guard let relationship = entity.relationshipsByName[slot.name] else { return nil }
+        do {
+            let value = try store.newValue(forRelationship: relationship, forObjectWith: object, with: context)
+            return try destination(value, of: relationship, slot)
+        } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
+            // An object that is gone has no destination.
+            return nil
+        }
+    }
+
+    /// The row with that destination.
+    func row(_ row: RowSnapshot, _ slot: EntityRuntime.Slot, leadingTo id: NSManagedObjectID?) -> RowSnapshot {
+        let layout = source.runtime.entities[row.entity].layout
+        let builder = RowBuilder(columnCount: layout.columns.count)
+        for (column, kind) in layout.kinds.enumerated() { builder.copy(column, kind: kind, from: row) }
+        set(id, slot, builder)
+        return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
+    }
+
+    func destination(
+        _ value: Any, of relationship: NSRelationshipDescription, _ slot: EntityRuntime.Slot
+    ) throws -> NSManagedObjectID? {
+        guard let destination = slot.relationship?.destination else { return nil }
+        return try Self.ids(value, of: relationship, to: source.runtime.entities[destination], in: store).first
+    }
+
+    private func set(_ id: NSManagedObjectID?, _ slot: EntityRuntime.Slot, _ builder: RowBuilder) {
+        if let id {
+            builder.setInteger(id.primaryKey, at: slot.column)
+        } else {
+            builder.setNull(at: slot.column)
+        }
+        guard slot.entityColumn >= 0 else { return }
+        if let id {
+            builder.setInteger(source.number(ofEntity: id.runtime.ordinal), at: slot.entityColumn)
+        } else {
+            builder.setNull(at: slot.entityColumn)
+        }
     }
 
     /// The IDs that a relationship leads to.
@@ -55,7 +96,7 @@ struct IncrementalRow {
             default: [value]
             }
         return try found.map { member in
-            if let id = member as? NSManagedObjectID, id.runtime.rootName == destination.rootName { return id }
+            if let id = member as? NSManagedObjectID, destination.includes(id) { return id }
             let given =
                 (member as? NSManagedObjectID).map { "the ID of a '\($0.runtime.name)'" } ?? "a \(type(of: member))"
             throw CoreDataErrors.make(
@@ -66,5 +107,17 @@ struct IncrementalRow {
                 '\(destination.name)'.
                 """)
         }
+    }
+}
+
+extension EntityRuntime {
+    /// Whether the ID is of an object of this entity, in whatever coordinator it was made.
+    func isEntity(of id: NSManagedObjectID) -> Bool {
+        id.runtime === self || id.runtime.ordinal == ordinal && id.runtime.name == name
+    }
+
+    /// Whether the ID is of an object of this entity or of one below it.
+    func includes(_ id: NSManagedObjectID) -> Bool {
+        isEntity(of: id) || compiled.subtree.contains(id.runtime.ordinal) && id.runtime.rootName == rootName
     }
 }

@@ -11,7 +11,7 @@ extension IncrementalSource {
         let keys = try keys(plan).map(\.primaryKey)
         let found = try heldRows(keys, root: runtime.model.entities[plan.entity].root, staleness: -1)
         let rows = RowList()
-        for index in found.indices where found.hasRow(index) { rows.append(found.take(index)) }
+        for index in found.indices where found.hasRow(index) { rows.append(HeldRow(try whole(found[index]))) }
         guard !rows.isEmpty else { return }
         try take(rows)
     }
@@ -24,7 +24,30 @@ extension IncrementalSource {
             if let ids = found as? [NSManagedObjectID] { return ids }
             throw wrongResult(found, "objects")
         }
-        return ids.map { RowKey(entity: $0.runtime.ordinal, primaryKey: $0.primaryKey) }
+        // IDs of one entity share its runtime, and come one after another.
+        var checked: EntityRuntime?
+        return try ids.map { id in
+            if id.runtime !== checked {
+                try checkEntity(of: id, plan)
+                checked = id.runtime
+            }
+            return RowKey(entity: id.runtime.ordinal, primaryKey: id.primaryKey)
+        }
+    }
+
+    /// - Throws: an error that names an object of another entity than the request asks for.
+    private func checkEntity(of id: NSManagedObjectID, _ plan: FetchPlan) throws {
+        let entity = runtime.entities[plan.entity]
+        let isIncluded = plan.includesSubentities ? entity.includes(id) : entity.isEntity(of: id)
+        guard !isIncluded else { return }
+        let isOfSubentity = entity.includes(id)
+        throw CoreDataErrors.make(
+            NSPersistentStoreOperationError,
+            """
+            \(storeName).execute(_:with:) was asked for objects of '\(entity.name)', and returned one of \
+            '\(id.runtime.name)': \(id). Return objects of the request's entity\
+            \(isOfSubentity ? ": its includesSubentities is false" : " and of its subentities only").
+            """)
     }
 
     func count(_ plan: FetchPlan) throws -> Int {
@@ -77,7 +100,7 @@ extension IncrementalSource {
     private func wrongResult(_ result: Any, _ wanted: String) -> CocoaError {
         CoreDataErrors.make(
             NSPersistentStoreOperationError,
-            "The store's execute(_:with:) returned a \(type(of: result)), not an array of \(wanted), as the request asks for."
+            "\(storeName).execute(_:with:) returned a \(type(of: result)), not an array of \(wanted), as the request asks for."
         )
     }
 

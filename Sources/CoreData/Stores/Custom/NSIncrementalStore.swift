@@ -14,8 +14,9 @@ import Foundation
 ///
 /// The example `JSONFolderStore` is whole and meant to be copied.
 ///
-/// A fetch asks the store for IDs only. The values of an object are asked for when something of it is read, and the members of a
-/// to-many when these are; a store that can read many objects at once says so by ``BatchReadingIncrementalStore``.
+/// A fetch asks the store for IDs only. The values of an object are asked for when something of it is read. The members of a to-many, and
+/// the destination of a to-one that the node leaves out, are asked for when the relationship is read. A store that can read many
+/// objects at once says so by ``BatchReadingIncrementalStore``.
 /// `returnsObjectsAsFaults = false` and prefetching ask at once.
 ///
 /// One thread at a time calls the store. The store's answers are kept and shared by contexts. Before a save writes or deletes an object,
@@ -24,8 +25,7 @@ import Foundation
 /// Query generations do not apply: a context that is pinned to one reads the store as it is.
 ///
 /// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; requests for objects go to the store
-/// with a context of its own, and to-ones that a node leaves out are asked for with the node. Uniqueness constraints and derived
-/// attributes are the store's business.
+/// with a context of its own. Uniqueness constraints and derived attributes are the store's business.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Safe because the store's source calls it while it holds a lock.
 
@@ -45,12 +45,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - For a fetch, an `NSFetchRequest<any NSFetchRequestResult>`, by its `resultType`: `[NSManagedObject]` (of
     ///   `context.object(with:)`), `[NSManagedObjectID]`, `[NSDictionary]`, or `[NSNumber]` with the count.
+    ///   Objects and IDs must be of the request's entity, or of its subentities if `includesSubentities` is set: the fetch fails otherwise.
     /// - For an ``NSSaveChangesRequest``: `[]`, when all is written; without any sets the metadata are to be written.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw missing("execute(_:with:)")
     }
 
-    /// The values of an object: its attributes and, if they are at hand, the IDs of its to-ones.
+    /// The values of an object: its attributes and, if they are at hand, the IDs of its to-ones. For a to-one that is left out, the store is
+    /// asked by ``newValue(forRelationship:forObjectWith:with:)`` when somebody reads it, once for each version of the node.
     ///
     /// - Throws: `CocoaError` with `NSManagedObjectReferentialIntegrityError` where there is no such object (any more).
     open func newValuesForObject(

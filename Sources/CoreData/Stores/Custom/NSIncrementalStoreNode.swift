@@ -13,7 +13,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     open private(set) var version: UInt64
     private var values: [String: Any]
 
-    /// Makes a node; a value that is left out, or `NSNull`, is nil, and a to-one that is left out is asked for with the node.
+    /// Makes a node; a value that is left out, or `NSNull`, is nil, and a to-one that is left out is asked for when it is read.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values

@@ -24,7 +24,7 @@ import LivePages
         counts = groceries.openCounts
         for list in [prepare, shop] + places.values {
             list.onChange = { [weak self, name = list.name] patch in
-                self?.feed.send("patch", patch, to: name)
+                self?.feed.send(patch, to: name)
             }
         }
         // What lists do not go by, but rows show: the names of units and of places elsewhere, and how often they are used.

@@ -52,7 +52,7 @@ extension App {
         let title: HTML = isRestoring ? "Restore this backup?" : "Delete this backup for good?"
         let words: HTML =
             isRestoring
-            ? "<p>Everything becomes as it was then, for everybody. A backup of how it is now is made first.</p>"
+            ? "<p>Everything becomes as it was then, for all users. A backup of how it is now is made first.</p>"
             : "<p>A deleted backup cannot be brought back.</p>"
         return .page(
             page(
@@ -68,7 +68,7 @@ extension App {
         "/backups",
         Flash(
             kind: .problem,
-            text: "The list is on a server: whoever runs that backs it up, and coredata store copy makes a file of it.")
+            text: "The list is on a server: its administrator backs it up, and coredata store copy makes a file of it.")
     )
 
     private static let noBackup = Reply.redirect(

@@ -135,8 +135,8 @@ extension App {
             "/shop", Flash(text: "\(item.title) is off the list.", step: try groceries.takeOff(item)))
     }
 
-    /// Somebody was faster.
-    static let gone = Flash(kind: .problem, text: "Somebody has deleted this meanwhile.")
+    /// The answer if the object was deleted after the page was made.
+    static let gone = Flash(kind: .problem, text: "Another user has deleted this meanwhile.")
 
     func clearPage(_ visit: Visit) -> Reply {
         let total = counts.open + counts.collected

@@ -16,7 +16,7 @@ extension App {
                 """
                 <header class=top><a class="back phone" href=/more aria-label="Back to More">\(Icon.back)</a><h1>Settings</h1></header>
                 <section class=card><h2>Undo</h2>
-                <p>Your last \(StepHistory.levels) changes in this browser can be undone, as long as nobody else has changed the same \
+                <p>Your last \(StepHistory.levels) changes in this browser can be undone, unless another user has changed the same \
                 things since.</p>
                 <form method=post action=/undo>\(token)<input type=hidden name=back value=/settings>
                 <p class=row><button\(" disabled", if: undoName == nil)>Undo\(undoText)</button>
@@ -48,7 +48,7 @@ extension App {
             <section class=card><h2>The store</h2><dl>\(rows)
             <dt>Size<dd>\(size / 1000) kB, and \((report.externalDataSize ?? 0) / 1000) kB of pictures beside it
             <dt>History<dd>\(Count.of(report.transactionCount ?? 0, "transaction"))
-            <dt>Pages open<dd>\(feed.subscriberCount)
+            <dt>Event streams open<dd>\(feed.subscriberCount)
             <dt>File<dd>\(URL(fileURLWithPath: report.path).lastPathComponent)</dl></section>
             """
     }

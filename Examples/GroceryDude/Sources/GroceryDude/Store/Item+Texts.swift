@@ -29,7 +29,7 @@ enum Quantity {
         return String(quantity)
     }
 
-    /// What somebody typed, with a point or a comma; `nil` where it is no number from 0 to a million.
+    /// The number in a typed text, with a point or a comma; `nil` if it is no number from 0 to a million.
     static func number(_ text: String) -> Float? {
         let text = text.trimmingCharacters(in: .whitespaces).replacingOccurrences(of: ",", with: ".")
         guard text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }), let number = Float(text),

@@ -39,7 +39,7 @@ extension PlaceKind {
     }
 }
 
-/// What somebody typed into the item editor, and what it showed at first.
+/// The values typed into the item editor, and those that it showed at first.
 struct ItemForm: Sendable {
     /// The choice of a picker that makes a new name.
     static let new = "new"
@@ -114,7 +114,7 @@ extension Groceries {
         return (done.result, done.step)
     }
 
-    /// Saves what the form changed; what it left as it was stays as somebody else may have made it.
+    /// Saves what the form changed; values that it did not change stay as another user may have made them.
     func update(_ item: Item, _ form: ItemForm) throws -> Int? {
         var changed = form
         changed.fields.takeUntouched(from: ItemForm(item).fields)

@@ -30,7 +30,7 @@ struct BrowserTests {
                     try await mine.wait("window.mark === 1")
                     try await mine.waitFor("Flour is on the list. Undo")
                     try await mine.script("document.querySelector('#flash button').click()")
-                    try await mine.waitFor("somebody else has changed the same things since")
+                    try await mine.waitFor("another user has changed the same things since")
                     #expect(try await mine.complaints().isEmpty)
                     #expect(try await other.complaints().isEmpty)
                 }
@@ -163,7 +163,7 @@ struct BrowserTests {
                 try await chrome.wait(
                     "[...document.querySelectorAll('#list li button')].every(b => /lemo/i.test(b.textContent))")
                 #expect(try await chrome.script("return document.activeElement.id") as? String == "q")
-                // A change by somebody else shows among what was found.
+                // A change by another user shows in the search results.
                 let lemons = try await server.app.groceries.number(of: "Lemons")
                 #expect(try await server.browser.post("/prepare", ["i": "\(lemons)"]).status == 303)
                 try await chrome.wait("\(button("Lemons"))?.ariaPressed === 'true'")

@@ -45,7 +45,7 @@ struct OfflineTests {
         let store: URL
         let port: Int
 
-        /// Does something to the store from another server, as somebody at home does.
+        /// Changes the store through another server, as another user at home does.
         func elsewhere(_ change: (TestBrowser) async throws -> Void) async throws {
             let other = try TestServer.otherProcess(store: store)
             defer { other.end() }
@@ -115,7 +115,7 @@ struct OfflineTests {
         }
     }
 
-    @Test func whatSomebodyDeletedOrChangedMeanwhileIsSaid() async throws {
+    @Test func aTickOfADeletedItemIsReported() async throws {
         try await runWithoutConnection { chrome, shop in
             let name = try await chrome.script("return \(button(2)).textContent") as? String ?? ""
             for item in [1, 2] { try await chrome.script("\(button(item)).click()") }
@@ -126,7 +126,7 @@ struct OfflineTests {
                 let deletion = try await home.post("/items/2/delete")
                 #expect(tick.status == 303 && deletion.status == 303)
             }
-            let message = "“\(name)” is not ticked: Somebody has deleted this meanwhile."
+            let message = "“\(name)” is not ticked: Another user has deleted this meanwhile."
             try await waitUntilSent(chrome, shop, message) { home in
                 #expect(try await home.get("/shop").text.contains("name=off value=1 aria-pressed=true"))
                 try await chrome.wait("!document.querySelector('#i2')")

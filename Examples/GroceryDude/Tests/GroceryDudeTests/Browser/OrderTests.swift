@@ -11,6 +11,7 @@ struct OrderTests {
     /// Holds back the events and the pages that the script asks for, until the test lets them come.
     private static let gates = """
         {
+        delete window.SharedWorker;
         const Stream = EventSource, read = fetch.bind(window);
         window.events = [];
         window.told = 0;
@@ -71,7 +72,7 @@ struct OrderTests {
         var counts: [Int] = []
         for step in 0...2 {
             if step == made {
-                // As somebody does who empties the field for a search.
+                // As when the user empties the search field.
                 try await chrome.script(
                     "document.querySelector('#q').dispatchEvent(new Event('input', { bubbles: true }))")
                 try await chrome.wait("pages.length === 1")
@@ -119,11 +120,13 @@ struct OrderTests {
         """
     }
 
-    /// A browser has six connections to a server: seven tabs that listen would leave none to read a page.
-    @Test func aPageThatNobodySeesListensToNothingAndCatchesUp() async throws {
+    /// A browser has six connections to a server: seven tabs with a stream each would leave none to read a page.
+    @Test func aHiddenTabOfABrowserWithoutSharedWorkersClosesItsStreamAndCatchesUp() async throws {
         try await TestServer.run(.small) { server in
             let flour = try await server.app.groceries.number(of: "Flour")
             try await Chrome.run { chrome in
+                try await chrome.command(
+                    "Page.addScriptToEvaluateOnNewDocument", ["source": "delete window.SharedWorker;"])
                 try await chrome.go(server.address("/shop"))
                 try await Polling.wait(for: "the page to listen") { await server.app.feed.subscriberCount == 1 }
                 try await chrome.script(Self.hide(true))

@@ -130,7 +130,7 @@ extension App {
         var notice: HTML = ""
         if isGone {
             notice = """
-                <div class="notice problem" role=alert><p>Somebody has deleted this movie meanwhile. Save to make it anew \
+                <div class="notice problem" role=alert><p>Another user has deleted this movie meanwhile. Save to make it anew \
                 from what you typed.</p></div>
                 """
         } else if !conflicts.isEmpty {

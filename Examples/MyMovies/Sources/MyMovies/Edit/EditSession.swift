@@ -10,7 +10,7 @@ import LivePages
 ///         └─rollback()
 /// ```
 @MainActor final class EditSession {
-    /// A name that nobody guesses; the page that shows the editor made it.
+    /// A random name; the page that shows the editor made it.
     let id: String
     /// The secret of the browser that works on it.
     let token: String
@@ -45,7 +45,7 @@ import LivePages
     /// Tells the session which movie it is about, though that is gone.
     func expects(_ number: Int?) { self.number = number }
 
-    /// Goes on with a movie of its own after somebody deleted the one that was edited.
+    /// Goes on with a new movie after the edited one was deleted.
     func makeAnew() {
         let picture = movie.isDeleted ? nil : movie.cover?.data
         let thumbnail = movie.isDeleted ? nil : movie.thumbnail

@@ -50,7 +50,7 @@ struct MovieEditor {
         let options = choices.map { choice -> HTML in
             "<option value=\"\(choice.0)\"\(" selected", if: choice.0 == value)>\(choice.1)</option>"
         }
-        let none: HTML = field == .friend ? "Nobody" : "Unknown"
+        let none: HTML = field == .friend ? "No friend" : "Unknown"
         let id = field.rawValue
         return """
             <select id="\(id)" name="\(id)"\(markup.described(field))><option value="">\(none)</option>\(options)</select>
@@ -60,7 +60,7 @@ struct MovieEditor {
     private func shown(_ value: String, _ field: MovieField) -> String {
         switch field {
         case .shared: value.isEmpty ? "not shared" : "shared"
-        case .friend: friends.first { $0.number == value }?.name ?? "nobody"
+        case .friend: friends.first { $0.number == value }?.name ?? "no friend"
         case .date: Day.date(value).map(Day.text) ?? value
         default: value.isEmpty ? "nothing" : value
         }

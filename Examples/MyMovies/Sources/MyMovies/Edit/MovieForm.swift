@@ -54,7 +54,7 @@ extension FieldForm where Field == MovieField {
         if value(.friend).isEmpty {
             problems[.friend] = "Choose the friend who has it."
         } else if !friendExists(Int(value(.friend)) ?? 0) {
-            problems[.friend] = "Somebody has deleted this friend meanwhile. Choose another one."
+            problems[.friend] = "Another user has deleted this friend meanwhile. Choose another one."
         }
         if let day = Day.date(value(.date)) {
             // Where the browser is it may be tomorrow.

@@ -22,7 +22,7 @@ import LivePages
         count = shared.count
         for list in [movies, shared, friends] {
             list.onChange = { [weak self, name = list.name] patch in
-                self?.feed.send("patch", patch, to: name)
+                self?.feed.send(patch, to: name)
                 self?.tellCount()
             }
         }

@@ -23,7 +23,7 @@ import LivePages
         return LiveList.Form(
             request: request, sectionKeyPath: "lentToFriend.friendName",
             row: { ($0 as? Movie).map(sharedRow) ?? "" },
-            section: { section($0.isEmpty ? "Somebody" : $0, $1, $2) })
+            section: { section($0.isEmpty ? "Unknown friend" : $0, $1, $2) })
     }
 
     static func row(_ movie: Movie) -> HTML {

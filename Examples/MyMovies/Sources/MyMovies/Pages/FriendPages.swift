@@ -11,7 +11,7 @@ extension App {
     ) -> Reply {
         let empty: HTML =
             lists.friends.count == 0
-            ? "<div class=empty><h2>No friends yet</h2><p>Add whoever borrows your movies above.</p></div>" : ""
+            ? "<div class=empty><h2>No friends yet</h2><p>Add the friends who borrow your movies above.</p></div>" : ""
         let problem = problems[.name] ?? problems[.email]
         return .page(
             page(

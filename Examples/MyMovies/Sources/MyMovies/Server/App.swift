@@ -82,6 +82,6 @@ import LivePages
         .page(ErrorPage.page(desk.site, 404, text, badges: lists.badges), status: 404)
     }
 
-    /// Somebody was faster.
-    static let gone = Flash(kind: .problem, text: "Somebody has deleted this meanwhile.")
+    /// The answer if the object was deleted after the page was made.
+    static let gone = Flash(kind: .problem, text: "Another user has deleted this meanwhile.")
 }

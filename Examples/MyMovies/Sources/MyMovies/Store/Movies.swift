@@ -78,7 +78,7 @@ extension Movie {
     /// The second line of a row.
     var details: String {
         var parts = [format ?? ""]
-        if lent { parts.append("Lent to \(lentToFriend?.name ?? "somebody")") }
+        if lent { parts.append("Lent to \(lentToFriend?.name ?? "a friend")") }
         return parts.filter { !$0.isEmpty }.joined(separator: " · ")
     }
 }

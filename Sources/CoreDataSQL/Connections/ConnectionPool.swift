@@ -9,35 +9,43 @@
 ///
 ///    open ── close ──▶ closing ── the last one comes back ──▶ closed
 /// ```
-/// Each call answers what the client has to do: use a connection, open one, wait and ask again. ``SQLiteDatabase`` guards
-/// the pool by a lock and does that.
-struct ConnectionPool<Connection: AnyObject> {
+/// Each call answers what the client has to do: use a connection, open one, wait and ask again. The database of a driver guards the
+/// pool by a lock and does that. It is inlined into the driver, where the kind of connection is known.
+package struct ConnectionPool<Connection: AnyObject> {
     /// A thread.
-    struct Client: Equatable {
-        let number: UInt
+    package struct Client: Equatable {
+        @usableFromInline let number: UInt
+
+        @inlinable package init(number: UInt) { self.number = number }
+
+        @inlinable package static func == (one: Client, other: Client) -> Bool { one.number == other.number }
     }
 
-    private struct Loan {
-        let connection: Connection
-        let client: Client
+    @usableFromInline struct Loan {
+        @usableFromInline let connection: Connection
+        @usableFromInline let client: Client
+
+        @inlinable init(connection: Connection, client: Client) {
+            (self.connection, self.client) = (connection, client)
+        }
     }
 
     /// Whether one connection both reads and writes, and readers take turns with writers.
-    let usesOneConnection: Bool
+    @usableFromInline let usesOneConnection: Bool
     /// The most connections that read.
-    private let readerLimit: Int
-    private var idle: [Connection] = []
-    private var loans: [Loan] = []
+    @usableFromInline let readerLimit: Int
+    @usableFromInline var idle: [Connection] = []
+    @usableFromInline var loans: [Loan] = []
     /// Places taken by connections that are being opened.
-    private var openingCount = 0
+    @usableFromInline var openingCount = 0
     /// The connection that writes, once there is one.
-    private var writer: Connection?
+    @usableFromInline var writer: Connection?
     /// Who has the writing connection, how deeply, and whether a write is among the calls that it is in.
-    private var writing: (client: Client, depth: Int, isInWrite: Bool)?
-    private(set) var isClosed = false
+    @usableFromInline var writing: (client: Client, depth: Int, isInWrite: Bool)?
+    @usableFromInline var hasClosed = false
 
     /// A pool that begins with an open connection: the only one, or one that reads.
-    init(_ first: Connection, usesOneConnection: Bool, readerLimit: Int) {
+    @inlinable package init(_ first: Connection, usesOneConnection: Bool, readerLimit: Int) {
         self.usesOneConnection = usesOneConnection
         self.readerLimit = max(1, readerLimit)
         if usesOneConnection { writer = first } else { idle = [first] }
@@ -45,17 +53,23 @@ struct ConnectionPool<Connection: AnyObject> {
 
     // MARK: Looking
 
+    /// Whether no connection is handed out any more.
+    @inlinable package var isClosed: Bool { hasClosed }
+
     /// The connections that nobody uses, but the writer.
-    var idleReaders: [Connection] { idle }
+    @inlinable package var idleReaders: [Connection] { idle }
 
     /// Every connection that is open.
-    var connections: [Connection] { idle + loans.map(\.connection) + (writer.map { [$0] } ?? []) }
+    @inlinable package var connections: [Connection] { idle + loans.map(\.connection) + (writer.map { [$0] } ?? []) }
 
-    var isWriting: Bool { writing != nil }
+    @inlinable package var isWriting: Bool { writing != nil }
+
+    /// Whether the client has a connection that only reads.
+    @inlinable package func isLent(to client: Client) -> Bool { loans.contains { $0.client == client } }
 
     // MARK: Reading
 
-    enum ReaderEntry {
+    package enum ReaderEntry {
         /// The connection that the client reads with already.
         case inHand(Connection)
         /// One that is the client's until ``giveBack(_:)``.
@@ -66,10 +80,10 @@ struct ConnectionPool<Connection: AnyObject> {
         case isClosed
     }
 
-    @inline(__always)
-    mutating func enterReader(_ client: Client) -> ReaderEntry {
+    @inlinable @inline(__always)
+    package mutating func enterReader(_ client: Client) -> ReaderEntry {
         if !loans.isEmpty, let loan = loans.first(where: { $0.client == client }) { return .inHand(loan.connection) }
-        if isClosed { return .isClosed }
+        if hasClosed { return .isClosed }
         if let connection = idle.popLast() {
             loans.append(Loan(connection: connection, client: client))
             return .lent(connection)
@@ -80,13 +94,13 @@ struct ConnectionPool<Connection: AnyObject> {
     }
 
     /// The connection is the client's until ``giveBack(_:)``; `nil` where it could not be opened.
-    mutating func didOpenReader(_ connection: Connection?, for client: Client) {
+    @inlinable package mutating func didOpenReader(_ connection: Connection?, for client: Client) {
         openingCount -= 1
         if let connection { loans.append(Loan(connection: connection, client: client)) }
     }
 
-    @inline(__always)
-    mutating func giveBack(_ connection: Connection) {
+    @inlinable @inline(__always)
+    package mutating func giveBack(_ connection: Connection) {
         // Most often one thread reads at a time.
         if loans.count == 1, loans[0].connection === connection {
             loans.removeLast()
@@ -98,10 +112,12 @@ struct ConnectionPool<Connection: AnyObject> {
     }
 
     /// Takes a lent connection out of the pool: nobody is to use it any more.
-    mutating func discard(_ connection: Connection) { loans.removeAll { $0.connection === connection } }
+    @inlinable package mutating func discard(_ connection: Connection) {
+        loans.removeAll { $0.connection === connection }
+    }
 
     /// Lends the idle connections of which that is true, each until ``giveBack(_:)``.
-    mutating func lendIdle(to client: Client, where isWanted: (Connection) -> Bool) -> [Connection] {
+    @inlinable package mutating func lendIdle(to client: Client, where isWanted: (Connection) -> Bool) -> [Connection] {
         let wanted = idle.filter(isWanted)
         guard !wanted.isEmpty else { return [] }
         idle.removeAll { connection in wanted.contains { $0 === connection } }
@@ -111,7 +127,7 @@ struct ConnectionPool<Connection: AnyObject> {
 
     // MARK: Writing
 
-    enum WriterEntry {
+    package enum WriterEntry {
         /// `nil` where the client has to open it and to tell by ``didOpenWriter(_:)``; whether it has it for the first time.
         case taken(Connection?, isOutermost: Bool)
         case mustWait
@@ -121,8 +137,8 @@ struct ConnectionPool<Connection: AnyObject> {
     }
 
     /// `isWrite` is false for a read by the only connection, which may be inside another call.
-    mutating func enterWriter(_ client: Client, isWrite: Bool) -> WriterEntry {
-        if isClosed { return .isClosed }
+    @inlinable package mutating func enterWriter(_ client: Client, isWrite: Bool) -> WriterEntry {
+        if hasClosed { return .isClosed }
         guard let current = writing else {
             writing = (client, 1, isWrite)
             return .taken(writer, isOutermost: true)
@@ -133,12 +149,12 @@ struct ConnectionPool<Connection: AnyObject> {
         return .taken(writer, isOutermost: false)
     }
 
-    mutating func didOpenWriter(_ connection: Connection) { writer = connection }
+    @inlinable package mutating func didOpenWriter(_ connection: Connection) { writer = connection }
 
     /// Takes the writing connection out of the pool, for the next client to open another one.
-    mutating func discardWriter() { writer = nil }
+    @inlinable package mutating func discardWriter() { writer = nil }
 
-    mutating func leaveWriter(fromWrite: Bool) {
+    @inlinable package mutating func leaveWriter(fromWrite: Bool) {
         guard var current = writing else { return }
         current.depth -= 1
         if fromWrite { current.isInWrite = false }
@@ -148,23 +164,25 @@ struct ConnectionPool<Connection: AnyObject> {
     // MARK: Closing
 
     /// No connection is handed out from now on; false where that was so already.
-    mutating func close() -> Bool {
-        defer { isClosed = true }
-        return !isClosed
+    @inlinable package mutating func close() -> Bool {
+        defer { hasClosed = true }
+        return !hasClosed
     }
 
     /// Whether somebody else uses a connection: who closes from inside a call would wait for itself.
-    func isInUse(by client: Client) -> Bool {
+    @inlinable package func isInUse(by client: Client) -> Bool {
         loans.contains { $0.client == client } || (writing.map { $0.client == client } ?? false)
     }
 
-    func isInUse(besidesBy client: Client) -> Bool {
-        openingCount > 0 || loans.contains { $0.client != client } || (writing.map { $0.client != client } ?? false)
+    /// - Parameter countsOpening: whether a connection that is being opened is in use; else its client has to close it when it is open.
+    @inlinable package func isInUse(besidesBy client: Client, countsOpening: Bool = true) -> Bool {
+        countsOpening && openingCount > 0 || loans.contains { $0.client != client }
+            || (writing.map { $0.client != client } ?? false)
     }
 
     /// The connections that nobody uses leave the pool, to be closed in this order: the writer goes last, since the last
     /// connection to close empties the log into the file.
-    mutating func takeIdle() -> [Connection] {
+    @inlinable package mutating func takeIdle() -> [Connection] {
         var taken = idle
         idle.removeAll()
         if loans.isEmpty, writing == nil, let writer {

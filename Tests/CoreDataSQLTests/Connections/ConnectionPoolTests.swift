@@ -1,6 +1,5 @@
+import CoreDataSQL
 import Testing
-
-@testable import CoreDataSQLite
 
 /// Threads are numbers here, connections have letters.
 @Suite struct ConnectionPoolTests {
@@ -136,5 +135,15 @@ extension ConnectionPoolTests {
         #expect(pool.idleReaders.map(\.name) == ["a"])
         #expect(pool.isInUse(by: three))
         #expect(pool.lendIdle(to: three) { $0.name == "b" }.isEmpty)
+    }
+    /// Who closes waits for connections that are being opened, or has their clients close them.
+    @Test func aConnectionThatIsBeingOpenedIsInUseWhereItIsCounted() {
+        var pool = Pool(a, usesOneConnection: false, readerLimit: 2)
+        #expect(name(pool.enterReader(one)) == "lent a" && name(pool.enterReader(two)) == "may open")
+        #expect(pool.isLent(to: one) && !pool.isLent(to: two))
+        #expect(pool.isInUse(besidesBy: one) && !pool.isInUse(besidesBy: one, countsOpening: false))
+        #expect(pool.isInUse(besidesBy: two, countsOpening: false), "a connection that is lent is in use")
+        pool.didOpenReader(nil, for: two)
+        #expect(!pool.isInUse(besidesBy: one))
     }
 }
