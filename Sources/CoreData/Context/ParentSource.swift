@@ -11,7 +11,7 @@ import Foundation
 /// ```
 /// What a child fetches goes through its parent's own fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and what it saves
 /// through ``ParentSave``, which carries what rows do not have; so plans and change sets pass by here to the store.
-final class ParentSource: RowSource {
+final class ParentSource: ReadableSource {
     private unowned let parent: NSManagedObjectContext
     private let store: AttachedStore
 
@@ -21,10 +21,9 @@ final class ParentSource: RowSource {
         self.store = store
     }
 
-    private var base: any RowSource { store.source }
+    private var base: any ReadableSource { store.source }
 
     var identifier: String { base.identifier }
-    var isReadOnly: Bool { base.isReadOnly }
     var rowCache: RowCache { base.rowCache }
 
     func includes(entity: Int) -> Bool { base.includes(entity: entity) }
@@ -94,20 +93,4 @@ final class ParentSource: RowSource {
     func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
         base.key(ofRowStoring: stored, slot: slot, entity: entity)
     }
-
-    // MARK: Saving
-
-    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
-        try base.allocateKeys(root: root, count: count)
-    }
-
-    func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
-    ) throws -> SaveOutcome {
-        preconditionFailure("A child context saves to its parent by ParentSave.")
-    }
-
-    func metadata() throws -> MetadataRow { try base.metadata() }
-
-    func close() {}
 }

@@ -104,7 +104,7 @@ final class SavePreparation {
         let earlier = context.event
         do {
             let outcome = try tellingObjects {
-                try store.source.save(
+                try store.target.save(
                     keys: neededKeys(),
                     build: { keys in
                         takeKeys(keys)
@@ -193,7 +193,7 @@ final class SavePreparation {
                 ChangeSet.Deletion(
                     key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version))
         }
-        if store.source.recordsHistory {
+        if store.target.recordsHistory {
             changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
             changes.changedMembers = changedMembers()
         }

@@ -181,7 +181,7 @@ struct RowMigration {
     ///
     /// - Throws: ``GivenUp``, what the manager was cancelled with, and what writing may throw.
     func run(into store: AttachedStore) throws -> KeyRuns {
-        let destination = store.source
+        let destination = store.target
         var made = try keys(in: destination)
         var saved = KeyRuns()
         for (index, mapping) in mappings.enumerated() {

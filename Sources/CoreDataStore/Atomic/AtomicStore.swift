@@ -8,7 +8,7 @@ import Synchronization
 ///     store.engine        // the source of its rows
 ///
 /// Two that save to one file do not overwrite each other's rows: who has not read what the other wrote fails.
-package final class AtomicStore: MemoryBacking {
+package final class AtomicStore: FileBacking {
     /// How a store is opened.
     package struct Options: Sendable {
         package var path: String

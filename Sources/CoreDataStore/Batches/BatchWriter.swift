@@ -129,7 +129,7 @@ package final class BatchWriter {
     }
 }
 
-extension StoreEngine {
+extension StoreEngine: BatchSource {
     /// Runs a batch request in one transaction: all of it is written, or nothing.
     ///
     /// What contexts hold stays as it is until they read it anew, which is from the file: the cache forgets all rows.

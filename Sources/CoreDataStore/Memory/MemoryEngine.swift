@@ -22,7 +22,7 @@ package final class MemoryEngine: RowSource {
     private let entities: Set<Int>
     private let derivations: MemoryDerivations
     /// Whether a key is given out once for all entities, and not once for each hierarchy.
-    let sharesKeys: Bool
+    package let sharesKeys: Bool
     /// What keeps the rows beyond the process, if anything does.
     package let backing: (any MemoryBacking)?
 
@@ -61,6 +61,8 @@ package final class MemoryEngine: RowSource {
         rowCache = RowCache(model: model)
         state = Mutex(contents)
     }
+
+    package var traits: SourceTraits { SourceTraits(holdsAllRows: true, writesWhole: true) }
 
     package func includes(entity: Int) -> Bool { entities.contains(entity) }
     package func root(ofEntity entity: Int) -> Int { model.entities[entity].root }
@@ -254,6 +256,12 @@ package protocol MemoryBacking: AnyObject, Sendable {
     /// Writes what the engine will have as soon as this returns, all of it or nothing.
     func write(_ contents: MemoryContents, after changes: ChangeSet) throws
     func close()
+}
+
+/// Keeps them in a file, which can be moved.
+package protocol FileBacking: MemoryBacking {
+    /// See ``MovableSource/move(to:)``.
+    func move(to path: String) throws
 }
 
 extension MemoryGraph {

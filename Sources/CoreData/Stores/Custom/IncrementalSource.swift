@@ -54,6 +54,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// The name of the store's class, for messages.
     var storeName: String { "\(type(of: store))" }
     var isReadOnly: Bool { store.isReadOnly }
+    var traits: SourceTraits { SourceTraits(readsRowsLater: true) }
 
     func includes(entity: Int) -> Bool { entities.contains(entity) }
     func root(ofEntity entity: Int) -> Int { runtime.model.entities[entity].root }
