@@ -9,8 +9,9 @@ import Foundation
 ///  child ──▶ ParentSource ──▶ parent's queue ──▶ the parent's object, if it has one that changed
 ///                                            └─▶ else what the parent reads: a store, or its own parent
 /// ```
+/// Rows without unsaved changes are those that the topmost context reads: the newest, or those of its query generation.
 /// What a child fetches goes through its parent's own fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and what it saves
-/// through ``ParentSave``, which carries what rows do not have; so plans and change sets pass by here to the store.
+/// through ``ParentSave``, which carries what rows do not have; so plans pass by here to the store.
 final class ParentSource: ReadableSource {
     private unowned let parent: NSManagedObjectContext
     private let store: AttachedStore
@@ -31,21 +32,25 @@ final class ParentSource: ReadableSource {
     func number(ofEntity entity: Int) -> Int64 { base.number(ofEntity: entity) }
     func entity(numbered number: Int64) -> Int? { base.entity(numbered: number) }
 
-    // MARK: Fetching, as the store has it
+    // MARK: Fetching, as the store or the parent's generation has it
 
-    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try base.fetchRows(plan, take) }
-    func keys(_ plan: FetchPlan) throws -> [RowKey] { try base.keys(plan) }
-    func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
+    /// Read on the caller's thread: only to find out which rows they are takes the parent's queue.
+    private func rows() throws -> any ReadableSource { try parent.committedRows(of: store) }
+
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try rows().fetchRows(plan, take) }
+    func keys(_ plan: FetchPlan) throws -> [RowKey] { try rows().keys(plan) }
+    func count(_ plan: FetchPlan) throws -> Int { try rows().count(plan) }
 
     func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
-        try base.stopping(when: isStopped, body)
+        try rows().stopping(when: isStopped, body)
     }
 
     func forEachTuple(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
-        try base.forEachTuple(plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
+        try rows().forEachTuple(
+            plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
     }
 
     func wordColumns(ofEntity entity: Int) -> WordColumns? { base.wordColumns(ofEntity: entity) }
