@@ -28,6 +28,10 @@ extension StoreEngine {
             model: model, entities: members.map(\.ordinal), options: options, makeDatabase: makeDatabase
         ).open()
         engine.watchModel()
+        do { for participant in options.participants { try participant.prepare(engine) } } catch {
+            engine.close()
+            throw error
+        }
         return engine
     }
 
@@ -138,7 +142,8 @@ private struct StoreOpening {
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
-            tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts)
+            tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts,
+            participants: options.participants)
     }
 
     /// Makes the view of the history in a store that was made before there was one. A role without the right to make it opens the store without the view.
@@ -356,7 +361,8 @@ private struct StoreOpening {
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
-            tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts)
+            tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts,
+            participants: options.participants)
     }
 
     private struct StoreExists: Error {}

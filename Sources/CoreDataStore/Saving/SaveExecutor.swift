@@ -10,18 +10,24 @@ struct SaveExecutor {
     let connection: any SQLConnection
     let identifier: String
     let externalData: ExternalDataWriter
-    /// Where the store records its changes.
-    let history: HistoryWriter?
+    /// The parts that the store's participants have in the transaction.
+    let participations: [any SaveParticipation]
 
     /// - Throws: ``RowIsOutdated`` at the first such row, perhaps once the connection is settled; what to tell about it is found out after
     ///   the rollback.
     /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
     @discardableResult
-    func run(_ plan: SavePlan) throws -> [Int] {
+    func run(_ plan: SavePlan, of changes: ChangeSet) throws -> [Int] {
+        let portion = participations.isEmpty ? nil : SavePortion(changes: changes, plan: plan)
+        func tell(_ hook: (any SaveParticipation, SavePortion) throws -> Void) throws {
+            guard let portion else { return }
+            for participation in participations { try hook(participation, portion) }
+        }
+        try tell { try $0.willWrite($1) }
         connection.runsInAnyOrder = plan.runsInAnyOrder
         for step in plan.checks { try check(step) }
         for step in plan.removedLinks { try write(step) }
-        if let history { try plan.deletions.forEach(history.note) }
+        try tell { try $0.willDelete($1) }
         for step in plan.deletions { try delete(step) }
         for step in plan.parkings { try park(step) }
         for step in plan.updates { try update(step) }
@@ -30,10 +36,7 @@ struct SaveExecutor {
         var absorbed: [Int] = []
         for step in plan.absorptions { absorbed += try absorb(step) }
         for step in plan.insertedLinks { try write(step) }
-        if let history {
-            try plan.updates.forEach(history.note)
-            try plan.insertions.forEach(history.note)
-        }
+        try tell { try $0.didWrite($1) }
         if let metadata = plan.metadata { try write(metadata) }
         return plan.absorptions.count > 1 ? absorbed.sorted() : absorbed
     }

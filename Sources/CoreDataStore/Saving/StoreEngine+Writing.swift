@@ -47,7 +47,7 @@ extension StoreEngine {
             do { return try body() } catch let failure as SQLFailure
                 where failure.kind == .serialization || failure.kind == .disconnected
             {
-                forgetHistoryKeys()
+                tellOfRollback()
                 Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
                 pause = min(pause * 2, 0.25)
             }
