@@ -14,6 +14,8 @@ package protocol RowSource: ReadableSource {
     var isReadOnly: Bool { get }
     /// How the source differs from a database in a file; the same for as long as it is open.
     var traits: SourceTraits { get }
+    /// Where the times come from that the source records and compares.
+    var clock: StoreClock { get }
 
     /// Whether saves are recorded: then changes tell who makes them, and which to-manys they change.
     var recordsHistory: Bool { get }
@@ -74,6 +76,7 @@ package struct SourceTraits: Hashable, Sendable {
 
 extension RowSource {
     package var traits: SourceTraits { SourceTraits() }
+    package var clock: StoreClock { .system }
     package var recordsHistory: Bool { false }
     package func absorbs(entity: Int) -> IndexMask? { nil }
     package func pairOrders(

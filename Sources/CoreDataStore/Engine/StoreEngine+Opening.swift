@@ -143,7 +143,7 @@ private struct StoreOpening {
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
             tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts,
-            participants: options.participants)
+            participants: options.participants, clock: options.database.clock)
     }
 
     /// Makes the view of the history in a store that was made before there was one. A role without the right to make it opens the store without the view.
@@ -306,7 +306,7 @@ private struct StoreOpening {
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier,
             metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
-            isReadOnlyForHistory: true, fetchTexts: schema.fetchTexts)
+            isReadOnlyForHistory: true, fetchTexts: schema.fetchTexts, clock: options.database.clock)
     }
 
     // MARK: - New stores
@@ -362,7 +362,7 @@ private struct StoreOpening {
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts,
-            participants: options.participants)
+            participants: options.participants, clock: options.database.clock)
     }
 
     private struct StoreExists: Error {}

@@ -22,7 +22,7 @@ extension StoreEngine: FormerRows {
             return StoreEngine(
                 model: model, layout: layout, database: database, identifier: identifier,
                 metadata: openedMetadata.metadata, entities: entities, path: path, isReadOnly: true,
-                formerFiles: files, keepsRows: false, fetchTexts: fetchTexts)
+                formerFiles: files, keepsRows: false, fetchTexts: fetchTexts, clock: clock)
         }
         return nil
     }

@@ -13,7 +13,7 @@ extension StoreEngine: RowSource {
 
     package func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
         if staleness < 0 { return rowCache.heldRow(root: root, primaryKey: primaryKey) }
-        return rowCache.heldRow(root: root, primaryKey: primaryKey, after: Self.now - staleness)
+        return rowCache.heldRow(root: root, primaryKey: primaryKey, after: clock.now - staleness)
     }
 
     package func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
@@ -23,7 +23,7 @@ extension StoreEngine: RowSource {
             rowCache.remove([RowKey(entity: root, primaryKey: primaryKey)])
             return nil
         }
-        return rowCache.adopt(row, readSince: moment, at: Self.now)
+        return rowCache.adopt(row, readSince: moment, at: clock.now)
     }
 
     package func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
@@ -33,7 +33,7 @@ extension StoreEngine: RowSource {
         guard !missing.isEmpty else { return found }
         let moment = rowCache.moment
         let rows = try rows(forKeys: missing.map { primaryKeys[$0] }, root: root)
-        rowCache.adopt(rows, readSince: moment, at: Self.now)
+        rowCache.adopt(rows, readSince: moment, at: clock.now)
         let read = KeyTable()
         for index in rows.indices { read.set(rows.view(index).primaryKey, UInt(index + 1)) }
         for index in missing {
@@ -51,6 +51,4 @@ extension StoreEngine: RowSource {
         rowCache.removeAll()
         database.close()
     }
-
-    static var now: Double { Date().timeIntervalSinceReferenceDate }
 }

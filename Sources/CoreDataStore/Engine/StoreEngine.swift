@@ -31,6 +31,8 @@ package final class StoreEngine: Sendable {
     package let tracksHistory: Bool
     /// What takes part in every transaction that writes rows, in this order.
     let participants: [any SaveParticipant]
+    /// Where times come from: of the history, of `now()`, of cached rows.
+    package let clock: StoreClock
     /// The rows that contexts hold.
     package let rowCache: RowCache
 
@@ -72,7 +74,8 @@ package final class StoreEngine: Sendable {
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), schemaVersion: Int64? = nil,
         entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
         tracksHistory: Bool = false, formerFiles: FormerFiles? = nil, keepsRows: Bool = true,
-        fetchTexts: FetchTexts = FetchTexts(), participants: [any SaveParticipant] = []
+        fetchTexts: FetchTexts = FetchTexts(), participants: [any SaveParticipant] = [],
+        clock: StoreClock = .system
     ) {
         self.model = model
         self.layout = layout
@@ -85,6 +88,7 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
+        self.clock = clock
         var own: [any SaveParticipant] = []
         if !layout.searchIndexes.isEmpty { own.append(SearchParticipant(indexes: layout.searchIndexes)) }
         if tracksHistory { own.append(HistoryParticipant()) }

@@ -26,7 +26,7 @@ extension StoreEngine {
             transaction: try transaction ?? takeKeys(of: .transactions, count: 1, connection).lowerBound,
             firstChange: try takeKeys(of: .changes, count: count, connection).lowerBound, members: members)
         if transaction == nil {
-            try writer.begin(origin, at: Self.now) { try key(of: $0, tables, connection) }
+            try writer.begin(origin, at: clock.now) { try key(of: $0, tables, connection) }
         }
         return writer
     }

@@ -63,7 +63,7 @@ extension StoreEngine {
                     writer.finish()
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
-                    rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: Self.now)
+                    rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: clock.now)
                 }
             }
             let outcome = try retrying {
@@ -98,7 +98,7 @@ extension StoreEngine {
         let roots = Set(outcome.absorbed.map { model.entities[changes.insertions[$0].row.entity].root })
         var changes = changes
         changes.insertions.removeElements(at: outcome.absorbed)
-        rowCache.commit(changes, changedByStore: uncertainRows(changes, outcome), at: Self.now)
+        rowCache.commit(changes, changedByStore: uncertainRows(changes, outcome), at: clock.now)
         for root in roots { rowCache.removeAll(root: root) }
     }
 
@@ -140,7 +140,7 @@ extension StoreEngine {
             var conflict = conflict
             conflict.cached = rowCache.correct(
                 conflict.key, knownAt: conflict.expectedVersion, by: conflict.persisted, readSince: moment,
-                at: Self.now)
+                at: clock.now)
             return conflict
         }
     }
