@@ -83,7 +83,7 @@ final class SavePreparation {
     }
 
     /// Thrown by what is called before the commit, where other stores stand in the way: this one's changes are taken back.
-    struct Abandoned: Error {}
+    struct Abandoned: EngineFailure {}
 
     /// Saves. `beforeCommit` is called when all is written; where it throws, nothing is.
     ///

@@ -13,7 +13,7 @@ import CoreDataStore
 /// it gives up: then that one starts anew, and tells.
 struct RowMigration {
     /// A row is not as expected.
-    struct GivenUp: Error {}
+    struct GivenUp: EngineFailure {}
 
     /// What becomes of a source row's columns, by one mapping.
     private struct Leg {

@@ -415,7 +415,7 @@ package protocol SQLKeyedStatement: AnyObject {
 }
 
 /// A problem that the database reported: code and message, the statement without its values.
-package struct SQLFailure: Error, Sendable {
+package struct SQLFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         case busy
         /// Two rows have what only one may have.

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -365,5 +366,5 @@ private struct StoreOpening {
             participants: options.participants, clock: options.database.clock)
     }
 
-    private struct StoreExists: Error {}
+    private struct StoreExists: EngineFailure {}
 }

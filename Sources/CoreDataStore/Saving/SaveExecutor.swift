@@ -5,7 +5,7 @@ import CoreDataSQL
 /// save that does I/O.
 struct SaveExecutor {
     /// A row that another writer has changed or deleted since it was read.
-    struct RowIsOutdated: Error {}
+    struct RowIsOutdated: EngineFailure {}
 
     let connection: any SQLConnection
     let identifier: String
