@@ -24,8 +24,8 @@ final class AttachedStore: @unchecked Sendable {
     /// Who posts that somebody wrote to the store, where that is asked for.
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
-    /// Whether each statement has a way to a server and back.
-    let isFarAway: Bool
+    /// Whether each statement costs a round trip to a server.
+    let isRemote: Bool
     /// See ``SourceTraits/readsRowsLater``: the store is of a class of the program's own that is asked for one object after another.
     let readsRowsLater: Bool
     /// Whether to read many rows at once costs what one does.
@@ -60,9 +60,9 @@ final class AttachedStore: @unchecked Sendable {
         self.index = index
         let traits = source.traits
         isInMemory = traits.holdsAllRows || store.type == NSInMemoryStoreType
-        isFarAway = ServerStores.shared.driver(ofType: store.type) != nil
+        isRemote = traits.isRemote
         readsRowsLater = traits.readsRowsLater
-        readsManyRowsAtOnce = isFarAway || store is any BatchReadingIncrementalStore
+        readsManyRowsAtOnce = isRemote || store is any BatchReadingIncrementalStore
         closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier, references)
@@ -93,7 +93,7 @@ final class AttachedStore: @unchecked Sendable {
         target = base.target
         index = base.index
         isInMemory = base.isInMemory
-        isFarAway = base.isFarAway
+        isRemote = base.isRemote
         readsRowsLater = base.readsRowsLater
         readsManyRowsAtOnce = base.readsManyRowsAtOnce
         closing = base.closing

@@ -24,7 +24,7 @@ extension StoreEngine: CopyableSource {
 }
 
 extension StoreEngine: CopyTarget {
-    package var copiedPortion: Int { dialect.writesTogether ? 4096 : 1024 }
+    package var copiedPortion: Int { dialect.isRemote ? 4096 : 1024 }
     package var sharesKeys: Bool { false }
 
     package func filling(_ body: () throws -> Void) throws { try body() }

@@ -66,8 +66,13 @@ package struct SourceTraits: Hashable, Sendable {
     package var writesWhole = false
     /// A fetch finds keys only, and the values of an object are asked for when something of it is read.
     package var readsRowsLater = false
+    /// Each statement costs a round trip.
+    package var isRemote = false
 
-    package init(holdsAllRows: Bool = false, writesWhole: Bool = false, readsRowsLater: Bool = false) {
+    package init(
+        holdsAllRows: Bool = false, writesWhole: Bool = false, readsRowsLater: Bool = false, isRemote: Bool = false
+    ) {
+        self.isRemote = isRemote
         self.holdsAllRows = holdsAllRows
         self.writesWhole = writesWhole
         self.readsRowsLater = readsRowsLater

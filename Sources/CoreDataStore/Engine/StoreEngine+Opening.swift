@@ -102,7 +102,7 @@ private struct StoreOpening {
             try database.prepareFile()
             do {
                 return try fill(database, creation: creation)
-            } catch is StoreExists where options.database.server != nil {
+            } catch is StoreExists where database.dialect.sharesSchema {
                 guard !isSecondTime else {
                     throw StoreFailure(
                         .notAStore, "The schema has something in it, and no store: give the store a schema of its own.")
@@ -110,7 +110,7 @@ private struct StoreOpening {
                 // Made by somebody else since this looked.
                 return try open(database, isSecondTime: true, attempt: attempt)
             } catch let failure as SQLFailure
-                where options.database.server != nil && failure.kind == .serialization && attempt < Self.mostAttempts
+                where database.dialect.writesTogether && failure.kind == .serialization && attempt < Self.mostAttempts
             {
                 // Somebody else was making it at the same time.
                 Thread.sleep(forTimeInterval: .random(in: 0...min(0.005 * Double(1 << attempt), 0.25)))
@@ -188,7 +188,7 @@ private struct StoreOpening {
 
     /// Makes the table in which transactions note that they are committed, in a store that was made before there was one.
     private func prepareCommits(_ database: any SQLDatabase) throws {
-        guard database.dialect.writesTogether, !options.database.isReadOnly,
+        guard database.dialect.notesCommits, !options.database.isReadOnly,
             try !database.read(TableNames.haveCommits)
         else { return }
         do {
@@ -216,7 +216,7 @@ private struct StoreOpening {
         if try !TableNames.haveBookkeeping(in: connection) {
             let tables = try TableNames.read(connection)
             if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
-            if tables.isEmpty, options.database.server != nil {
+            if tables.isEmpty, connection.dialect.sharesSchema {
                 throw StoreFailure(.cannotOpen, "There is no store in the schema, and none is to be made.")
             }
             guard tables.missingBookkeeping.isEmpty else {

@@ -3,6 +3,8 @@ import Foundation
 
 // Rows that contexts share: read when they are not in memory, or too old.
 extension StoreEngine: RowSource {
+    package var traits: SourceTraits { SourceTraits(isRemote: dialect.isRemote) }
+
     package func includes(entity: Int) -> Bool { layout.entities[entity] != nil }
 
     package func root(ofEntity entity: Int) -> Int { model.entities[entity].root }

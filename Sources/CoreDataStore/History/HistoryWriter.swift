@@ -130,7 +130,7 @@ final class HistoryWriter {
         while first < keys.count {
             try statement.bind(nextChange, at: place)
             try statement.bind(keys[first], at: place + 1)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 written += 1
                 try statement.runLater(expecting: 1) { [self] in written -= 1 }
             } else {

@@ -44,7 +44,7 @@ struct SaveExecutor {
     /// Runs a statement of which it matters only that it does not fail.
     @inline(__always)
     private func run(_ statement: any SQLStatement) throws {
-        if connection.putsOffResults { return try statement.runLater(expecting: nil, otherwise: {}) }
+        if connection.pipelines { return try statement.runLater(expecting: nil, otherwise: {}) }
         try statement.run()
     }
 
@@ -54,7 +54,7 @@ struct SaveExecutor {
         for row in step.rows {
             try statement.bind(row.key.primaryKey, at: 0)
             try statement.bind(Int64(row.version), at: 1)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: 1) { throw RowIsOutdated() }
             } else {
                 guard try statement.step() else { throw RowIsOutdated() }
@@ -118,7 +118,7 @@ struct SaveExecutor {
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
             try statement.bind(Int64(step.rows[index].old.version), at: form.columns.count + 2)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: 1) { throw RowIsOutdated() }
             } else if try statement.run() != 1 {
                 throw RowIsOutdated()
@@ -188,7 +188,7 @@ struct SaveExecutor {
             try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
             try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
             try statement.bind(Int64(step.rows[range.lowerBound].version), at: 2)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: range.count) { try checkGone(step, range) }
             } else if try statement.run() != range.count {
                 try checkGone(step, range)
@@ -216,7 +216,7 @@ struct SaveExecutor {
                 try statement.bind(Int64(version), at: count)
                 let rows = first..<first + count
                 func checkRows() throws { try rows.forEach { try checkGone(step, $0..<$0 + 1) } }
-                if connection.putsOffResults {
+                if connection.pipelines {
                     try statement.runLater(expecting: count, otherwise: checkRows)
                 } else if try statement.run() != count {
                     try checkRows()
@@ -226,7 +226,7 @@ struct SaveExecutor {
                 try single.bind(step.rows[first].key.primaryKey, at: 0)
                 try single.bind(Int64(version), at: 1)
                 let row = first..<first + 1
-                if connection.putsOffResults {
+                if connection.pipelines {
                     try single.runLater(expecting: 1) { try checkGone(step, row) }
                 } else if try single.run() != 1 {
                     try checkGone(step, row)
