@@ -3,7 +3,7 @@ import Synchronization
 
 extension TextComparison {
     /// A regular expression that cannot be compiled.
-    package struct InvalidPattern: Error, Hashable {
+    package struct InvalidPattern: EngineFailure, Hashable {
         package let pattern: String
 
         package var message: String { "\"\(pattern)\" is not a regular expression" }

@@ -173,6 +173,22 @@ import Testing
         }
     }
 
+    /// How something is written in a dialect says nothing of what its database can do.
+    @Test(arguments: ["CoreDataSQLite", "CoreDataStore", "CoreData"])
+    func nobodyConcludesFromHowItIsWritten(target: String) throws {
+        for (path, text) in try Repository.sources(of: target) {
+            for line in text.waysOfWriting { Issue.record("\(path):\(line): ask for a capability") }
+        }
+    }
+
+    @Test(arguments: [
+        ("if dialect.schema == .standard {}", [1]), ("a.dialect.catalog", [1]), ("dialect.schemaFunctions", []),
+        ("schema.dialect", []),
+    ])
+    func waysOfWritingAreFound(source: String, lines: [Int]) {
+        #expect(SourceText(source).waysOfWriting == lines)
+    }
+
     @Test func questionsForAProductAreFound() {
         let source = SourceText(
             "if dialect == .sqlite {}\nif x.dialect !== SQLDialect.postgreSQL {}\nswitch dialect {\nlet d = dialect")
@@ -225,6 +241,12 @@ extension SourceText {
             return line.firstMatch(
                 of: /\bdialect\s*(?:===?|!==?|~=)|\b(?:switch|case)\s+(?:\w+\.)*dialect\s*[{,]/.wordBoundaryKind(
                     .simple)) != nil
+        }.map { $0 + 1 }
+    }
+
+    fileprivate var waysOfWriting: [Int] {
+        lines(containing: ["dialect.schema", "dialect.catalog"]).filter { index in
+            lines[index].firstMatch(of: /\bdialect\.(?:schema|catalog)\b/.wordBoundaryKind(.simple)) != nil
         }.map { $0 + 1 }
     }
 

@@ -106,12 +106,14 @@ import Testing
     }
 
     /// Contexts, objects and coordinators know where rows come from as a `RowSource` only.
-    @Test(arguments: ["Context", "Objects", "Fetching", "Coordinator"])
+    @Test(arguments: [
+        "Context", "Objects", "Fetching", "Coordinator", "Batches", "History", "Requests", "FetchedResults",
+    ])
     func rowsComeThroughOneDoor(folder: String) throws {
         let sources = try Repository.sources(of: "CoreData").filter { $0.path.hasPrefix("Sources/CoreData/\(folder)/") }
         #expect(!sources.isEmpty)
         for (path, text) in sources {
-            for line in text.lines(mentioning: ["StoreEngine", "SQLStore", "SQLDatabase"]) {
+            for line in text.lines(mentioning: ["StoreEngine", "MemoryEngine", "SQLStore", "SQLDatabase"]) {
                 Issue.record("\(path):\(line) names the SQL engine")
             }
         }

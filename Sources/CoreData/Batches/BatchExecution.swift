@@ -136,7 +136,7 @@ struct BatchExecution {
         init(_ done: (count: Int, keys: [RowKey])) { (count, keys) = done }
     }
 
-    private typealias Place = (store: AttachedStore, engine: StoreEngine)
+    private typealias Place = (store: AttachedStore, source: any BatchSource)
 
     /// Writes to every store, or to none; then tells the contexts, and makes the result of what was done.
     private func write(
@@ -174,7 +174,7 @@ struct BatchExecution {
         let done: Done
         do {
             // What others do inside of this transaction is not taken back with it.
-            done = try place.engine.batch(origin: origin, isRepeatable: isRepeatable && places.count == 1) { writer in
+            done = try place.source.batch(origin: origin, isRepeatable: isRepeatable && places.count == 1) { writer in
                 let done = try body(place.store, writer)
                 try write(places.dropFirst(), &written, isRepeatable: isRepeatable, body)
                 return done
@@ -249,7 +249,7 @@ struct BatchExecution {
         }
         if stores.isEmpty { throw CoreDataErrors.coreData("No store of the coordinator has entity '\(entity.name)'.") }
         return try stores.map { store in
-            guard let engine = store.source as? StoreEngine else {
+            guard let source = store.target as? any BatchSource else {
                 throw CoreDataErrors.make(
                     NSPersistentStoreUnsupportedRequestTypeError,
                     "Batch requests need a store that is a database: SQLite in a file or in memory, or a server. "
@@ -257,7 +257,7 @@ struct BatchExecution {
                         + "other affectedStores.",
                     [NSAffectedStoresErrorKey: [store.store]])
             }
-            return (store, engine)
+            return (store, source)
         }
     }
 

@@ -46,12 +46,12 @@ final class GenerationReader {
     func advance() { if case .pinned = state { state = .atNextRead } }
 }
 
-/// A store as a context sees it that may be pinned to a generation: rows are read from that, and saved to the store.
+/// A store as a context sees it that may be pinned to a generation: rows are read from that; saves go to the store itself.
 ///
 /// A store that keeps no former state is read as it is.
-final class GenerationSource: RowSource {
+final class GenerationSource: ReadableSource {
     private let reader: Transfer<GenerationReader>
-    private let base: any RowSource
+    private let base: any ReadableSource
     private let index: Int32
 
     init(_ reader: GenerationReader, _ store: AttachedStore) {
@@ -60,15 +60,12 @@ final class GenerationSource: RowSource {
         index = store.index
     }
 
-    private func source() throws -> any RowSource {
+    private func source() throws -> any ReadableSource {
         try reader.value.generation()?.sources[index] ?? base
     }
 
     var identifier: String { base.identifier }
-    var isReadOnly: Bool { base.isReadOnly }
     var rowCache: RowCache { base.rowCache }
-    var recordsHistory: Bool { base.recordsHistory }
-    var history: (any HistorySource)? { base.history }
 
     func includes(entity: Int) -> Bool { base.includes(entity: entity) }
     func root(ofEntity entity: Int) -> Int { base.root(ofEntity: entity) }
@@ -123,31 +120,8 @@ final class GenerationSource: RowSource {
         try source().destinationRows(entity: entity, slot: slot, owners: owners)
     }
 
-    /// For saves, which stand on what the store has now.
-    func pairOrders(
-        entity: Int, slot: Int, pairs: [MemberPair], owners: [Int64]
-    ) throws -> [MemberPair: Int64]? {
-        try base.pairOrders(entity: entity, slot: slot, pairs: pairs, owners: owners)
-    }
-
     func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try base.bytes(ofStored: stored) }
     func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
         base.key(ofRowStoring: stored, slot: slot, entity: entity)
     }
-
-    // MARK: Saving, to the store
-
-    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
-        try base.allocateKeys(root: root, count: count)
-    }
-
-    func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
-    ) throws -> SaveOutcome {
-        try base.save(keys: keys, build: build, beforeCommit: beforeCommit)
-    }
-
-    func metadata() throws -> MetadataRow { try base.metadata() }
-    func watch(_ changed: @escaping @Sendable () -> Void) throws -> (any SourceWatch)? { try base.watch(changed) }
-    func close() {}
 }

@@ -193,10 +193,10 @@ extension NSManagedObjectContext {
     /// Reads the to-many relationships that the delete rules of several objects ask for, where a statement for each object is dear: those
     /// of all objects together.
     private func readMembers(ofDeleted objects: [NSManagedObject]) {
-        guard objects.count > 1, objects.contains(where: { $0.home.store?.isFarAway == true }) else { return }
+        guard objects.count > 1, objects.contains(where: { $0.home.store?.isRemote == true }) else { return }
         let deleted = objects.filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
         for alike in Dictionary(grouping: deleted, by: { ObjectIdentifier($0.home) }).values where alike.count > 1 {
-            guard let home = alike.first?.home, let store = home.store, store.isFarAway, store.isAttached else {
+            guard let home = alike.first?.home, let store = home.store, store.isRemote, store.isAttached else {
                 continue
             }
             let slots = home.deleteSteps.filter(\.isToMany).map(\.slot) + alike[0].runtime.validation.denying

@@ -51,6 +51,7 @@ extension NSManagedObjectContext {
         if let known = generationReader { return known }
         let made = GenerationReader(self)
         generationReader = made
+        hasBeenPinned.store(true, ordering: .releasing)
         forgetHomes()
         rowForms = []
         registry.forgetHomes()
@@ -59,6 +60,16 @@ extension NSManagedObjectContext {
             object.move(to: registry.home(of: object.runtime, in: store))
         }
         return made
+    }
+
+    /// The rows of a coordinator's store without unsaved changes, as the context's children read them: those of the generation that
+    /// the topmost context is pinned to, else the newest.
+    ///
+    /// Called from any queue; waits for the topmost context's only where that has been pinned.
+    final func committedRows(of store: AttachedStore) throws -> any ReadableSource {
+        if let keptParent { return try keptParent.committedRows(of: store) }
+        guard hasBeenPinned.load(ordering: .acquiring) else { return store.source }
+        return try runAndWait { try generationReader?.generation()?.sources[store.index] ?? store.source }
     }
 
     /// A store through the context's reader.

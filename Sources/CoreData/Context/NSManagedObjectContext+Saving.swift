@@ -263,7 +263,7 @@ extension NSManagedObjectContext {
             guard let store = store(at: Int32(group[0])) else { continue }
             let new = try CoreDataErrors.converting {
                 try store.objectSource?.keys(for: members)
-                    ?? Array(store.source.allocateKeys(root: group[1], count: members.count))
+                    ?? Array(store.target.allocateKeys(root: group[1], count: members.count))
             }
             for (object, key) in zip(members, new) { keys.append((object, store, key)) }
         }

@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
     final func siblings(
         of object: NSManagedObject, readingMembersOf slot: Int, in store: AttachedStore
     ) -> [NSManagedObject] {
-        guard store.isFarAway, readsSiblings(in: store), !siblings.isEmpty else { return [object] }
+        guard store.isRemote, readsSiblings(in: store), !siblings.isEmpty else { return [object] }
         let others = siblings(of: object.primaryKey, root: object.home.root, store: object.storeIndex).filter {
             $0 !== object && $0.home === object.home && $0.isStored && !$0.isDeleted && !$0.members(slot).isKnown
         }

@@ -77,6 +77,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var parentStores: [Int32: AttachedStore] = [:]
     /// Which generation is read; `nil` until one was set.
     final var generationReader: GenerationReader?
+    /// Whether the context has ever been pinned; children ask from their own queues.
+    final let hasBeenPinned = Atomic<Bool>(false)
     /// How often objects here that a child may know have got permanent keys.
     final let renamings = Atomic<Int>(0)
     /// How many of the parent's renamings have been followed.

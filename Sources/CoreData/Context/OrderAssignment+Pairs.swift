@@ -100,7 +100,7 @@ extension OrderAssignment {
         let owners = lists.filter { $0.side.owner.object.isStored }.map(\.owner)
         if pairs.isEmpty, owners.isEmpty { return [:] }
         return try CoreDataErrors.converting {
-            try store.source.pairOrders(
+            try store.target.pairOrders(
                 entity: relationship.entity, slot: relationship.slot, pairs: pairs, owners: owners)?
                 .compactMapValues(MemberPlace.usable)
         }

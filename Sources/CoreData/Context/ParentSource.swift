@@ -9,9 +9,10 @@ import Foundation
 ///  child ──▶ ParentSource ──▶ parent's queue ──▶ the parent's object, if it has one that changed
 ///                                            └─▶ else what the parent reads: a store, or its own parent
 /// ```
+/// Rows without unsaved changes are those that the topmost context reads: the newest, or those of its query generation.
 /// What a child fetches goes through its parent's own fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and what it saves
-/// through ``ParentSave``, which carries what rows do not have; so plans and change sets pass by here to the store.
-final class ParentSource: RowSource {
+/// through ``ParentSave``, which carries what rows do not have; so plans pass by here to the store.
+final class ParentSource: ReadableSource {
     private unowned let parent: NSManagedObjectContext
     private let store: AttachedStore
 
@@ -21,10 +22,9 @@ final class ParentSource: RowSource {
         self.store = store
     }
 
-    private var base: any RowSource { store.source }
+    private var base: any ReadableSource { store.source }
 
     var identifier: String { base.identifier }
-    var isReadOnly: Bool { base.isReadOnly }
     var rowCache: RowCache { base.rowCache }
 
     func includes(entity: Int) -> Bool { base.includes(entity: entity) }
@@ -32,21 +32,25 @@ final class ParentSource: RowSource {
     func number(ofEntity entity: Int) -> Int64 { base.number(ofEntity: entity) }
     func entity(numbered number: Int64) -> Int? { base.entity(numbered: number) }
 
-    // MARK: Fetching, as the store has it
+    // MARK: Fetching, as the store or the parent's generation has it
 
-    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try base.fetchRows(plan, take) }
-    func keys(_ plan: FetchPlan) throws -> [RowKey] { try base.keys(plan) }
-    func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
+    /// Read on the caller's thread: only to find out which rows they are takes the parent's queue.
+    private func rows() throws -> any ReadableSource { try parent.committedRows(of: store) }
+
+    func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws { try rows().fetchRows(plan, take) }
+    func keys(_ plan: FetchPlan) throws -> [RowKey] { try rows().keys(plan) }
+    func count(_ plan: FetchPlan) throws -> Int { try rows().count(plan) }
 
     func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
-        try base.stopping(when: isStopped, body)
+        try rows().stopping(when: isStopped, body)
     }
 
     func forEachTuple(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?, _ body: (FetchTuple) throws -> Void
     ) throws {
-        try base.forEachTuple(plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
+        try rows().forEachTuple(
+            plan, columns: columns, distinct: distinct, groupBy: groupBy, having: having, body)
     }
 
     func wordColumns(ofEntity entity: Int) -> WordColumns? { base.wordColumns(ofEntity: entity) }
@@ -94,20 +98,4 @@ final class ParentSource: RowSource {
     func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
         base.key(ofRowStoring: stored, slot: slot, entity: entity)
     }
-
-    // MARK: Saving
-
-    func allocateKeys(root: Int, count: Int) throws -> ClosedRange<Int64> {
-        try base.allocateKeys(root: root, count: count)
-    }
-
-    func save(
-        keys: [Int: Int], build: ([Int: ClosedRange<Int64>]) throws -> ChangeSet, beforeCommit: (() throws -> Void)?
-    ) throws -> SaveOutcome {
-        preconditionFailure("A child context saves to its parent by ParentSave.")
-    }
-
-    func metadata() throws -> MetadataRow { try base.metadata() }
-
-    func close() {}
 }

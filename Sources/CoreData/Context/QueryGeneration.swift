@@ -15,7 +15,7 @@ final class QueryGeneration: Sendable {
         stores = Set(attached.map(\.index))
         var sources: [Int32: any FormerRows] = [:]
         for store in attached {
-            do { sources[store.index] = try store.source.pinned() } catch {
+            do { sources[store.index] = try store.target.pinned() } catch {
                 throw CoreDataErrors.converted(error, store: store, context: nil)
             }
         }

@@ -1,9 +1,10 @@
+import CoreDataPrimitives
 import Foundation
 
 /// What stands in the way of a save: rows that others changed, unique values that are taken.
 ///
 /// Empty lists with stores say that somebody was in the way who has gone meanwhile: to save again will do.
-struct SaveConflicts: Error, @unchecked Sendable {
+struct SaveConflicts: EngineFailure, @unchecked Sendable {
     // Safe because it goes from the attempt to save to the rounds of conflicts, on the context's queue.
 
     private(set) var rows: [NSMergeConflict] = []

@@ -35,7 +35,7 @@ extension SavePreparation {
     /// The columns of the constraint by which rows absorb objects like this one.
     private func constraint(of object: NSManagedObject) -> IndexMask? {
         let runtime = object.runtime
-        guard let constraint = store.source.absorbs(entity: runtime.ordinal),
+        guard store.readsTarget, let constraint = store.target.absorbs(entity: runtime.ordinal),
             !ClassOverrides.overridesWhatUpdatesCall(type(of: object)), !object.memberTable.hasValidators,
             // A row that somebody has at hand would have to be his object's, too.
             !context.registry.hasObjects(in: object.home),

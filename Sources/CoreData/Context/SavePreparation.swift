@@ -83,7 +83,7 @@ final class SavePreparation {
     }
 
     /// Thrown by what is called before the commit, where other stores stand in the way: this one's changes are taken back.
-    struct Abandoned: Error {}
+    struct Abandoned: EngineFailure {}
 
     /// Saves. `beforeCommit` is called when all is written; where it throws, nothing is.
     ///
@@ -104,7 +104,7 @@ final class SavePreparation {
         let earlier = context.event
         do {
             let outcome = try tellingObjects {
-                try store.source.save(
+                try store.target.save(
                     keys: neededKeys(),
                     build: { keys in
                         takeKeys(keys)
@@ -193,7 +193,7 @@ final class SavePreparation {
                 ChangeSet.Deletion(
                     key: RowKey(entity: row.entity, primaryKey: row.primaryKey), version: row.version))
         }
-        if store.source.recordsHistory {
+        if store.target.recordsHistory {
             changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
             changes.changedMembers = changedMembers()
         }

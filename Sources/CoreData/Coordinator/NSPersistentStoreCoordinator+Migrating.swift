@@ -176,14 +176,14 @@ extension NSPersistentStoreCoordinator {
         }
         var isWriting = false
         do {
-            var rows = RowCopy(from: old.source, to: new.source, model: compiledModel)
+            var rows = RowCopy(from: old.target, to: new.target, model: compiledModel)
             rows.progress = progress
             rows.goesOn = isFound
             rows.writing = { isWriting = $0 }
             if let resumption { rows.found = resumption.found }
             try rows.run()
             try copyMetadata(of: old, to: new)
-            if isFound, try resumption?.isWhole(new.source) == false {
+            if isFound, try resumption?.isWhole(new.target) == false {
                 new.close()
                 return try again()
             }
@@ -218,18 +218,18 @@ extension NSPersistentStoreCoordinator {
     /// What the user has put into them, also what no save has written yet.
     private func copyMetadata(of old: AttachedStore, to new: AttachedStore) throws {
         var dictionary: [String: Any] = old.store.metadata
-        let own = try new.source.metadata().metadata.dictionary
+        let own = try new.target.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept + [StoreMetadata.Key.identifier] { dictionary[key] = own[key] }
-        let former = try old.source.metadata().metadata.formerVersions
+        let former = try old.target.metadata().metadata.formerVersions
         if !former.isEmpty { dictionary[StoreMetadata.Key.formerVersions] = former }
         guard dictionary.count > own.count else { return }
         let metadata = try StoreMetadata(dictionary: dictionary)
-        _ = try new.source.save(keys: [:]) { _ in
+        _ = try new.target.save(keys: [:]) { _ in
             var changes = ChangeSet()
             changes.metadata = metadata
             return changes
         }
-        let row = try new.source.metadata()
+        let row = try new.target.metadata()
         new.store.state.withLock { $0.metadata = .stored(row) }
     }
 }

@@ -21,9 +21,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         var stores: [AttachedStore] = []
         var nextIndex: Int32 = 1
         var name: String?
+        var clock = StoreClock.system
     }
 
-    /// Guards the list of stores and the name.
+    /// Guards the list of stores, the name and the clock.
     private let state = Mutex(State())
     /// Guards additions and removals as wholes, so that one URL is not added twice.
     private let changing = NSRecursiveLock()
@@ -68,6 +69,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open var name: String? {
         get { state.withLock { $0.name } }
         set { state.withLock { $0.name = newValue } }
+    }
+
+    /// Where the stores that are added from then on, and contexts, take the time from.
+    package final var clock: StoreClock {
+        get { state.withLock { $0.clock } }
+        set { state.withLock { $0.clock = newValue } }
     }
 
     // MARK: Stores

@@ -29,21 +29,10 @@ extension CoreDataErrors {
             return make(NSManagedObjectValidationError, failure.description)
         case SaveFailure.conflicts: return merge([], .error)
         case SaveFailure.constraints: return constraint([], .error)
-        default: return isInternal(error) ? coreData("\(error)") : error
+        case is any EngineFailure: return coreData("\(error)")
+        default: return error
         }
     }
-
-    /// Whether the error is of one of the targets below, which nobody outside can know.
-    private static func isInternal(_ error: any Error) -> Bool {
-        let module = String(reflecting: type(of: error)).prefix { $0 != "." }
-        return internalModules.contains(String(module))
-    }
-
-    private static let internalModules: Set<String> = [
-        "CoreData", "CoreDataStore", "CoreDataSQLite", "CoreDataPostgreSQLDriver", "CoreDataSQL", "CoreDataModel",
-        "CoreDataPredicate",
-        "CoreDataPrimitives",
-    ]
 
     private static func predicate(_ failure: PredicateFailure) -> CocoaError {
         if failure.kind == .syntax { return CocoaError(predicateFailure: failure) }

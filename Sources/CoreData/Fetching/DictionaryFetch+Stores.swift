@@ -78,7 +78,8 @@ extension DictionaryFetch {
         return try CoreDataErrors.converting {
             let combination = try TupleCombination(
                 fetchColumns, groupBy: groups.map(\.expression), having: having,
-                sorts: translation.sorts, isDistinct: request.returnsDistinctResults, isToMany: isToMany)
+                sorts: translation.sorts, isDistinct: request.returnsDistinctResults, now: coordinator.clock.now,
+                isToMany: isToMany)
             var externals: [ExpressionNode: External] = [:]
             for column in columns + groups { externals[column.expression] = column.external }
             let askedExternals = combination.asked.map { externals[$0.expression] }

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// Finds out which columns a type decodes: it decodes one of nothing, and notes what is asked for.
@@ -122,7 +123,7 @@ private final class ProbeNode: Decoder {
 }
 
 /// A value of nothing was refused.
-private struct Unseen: Error {}
+private struct Unseen: EngineFailure {}
 
 /// Values of nothing.
 private enum Nothing {

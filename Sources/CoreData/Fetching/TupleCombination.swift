@@ -33,6 +33,8 @@ struct TupleCombination {
     private let names: [String]
     private let isGrouped: Bool
     private let isDistinct: Bool
+    /// What `now()` is, in all rows.
+    private let now: Double
     private let isToMany: IsToMany
     private var inputs: [Input] = []
     /// The first of ``asked`` that each input is made of.
@@ -44,8 +46,9 @@ struct TupleCombination {
     /// - Throws: for what cannot be made of the stores' answers exactly.
     init(
         _ columns: [FetchColumn], groupBy groups: [ExpressionNode], having: PredicateNode?, sorts: [FetchPlan.Sort],
-        isDistinct: Bool, isToMany: @escaping IsToMany
+        isDistinct: Bool, now: Double, isToMany: @escaping IsToMany
     ) throws {
+        self.now = now
         names = columns.map(\.name)
         self.groups = groups
         self.isDistinct = isDistinct
@@ -121,7 +124,7 @@ struct TupleCombination {
     private func frame(_ operands: [Operand]) -> EvaluationFrame {
         var variables: [String: Operand] = [:]
         for (index, operand) in operands.enumerated() { variables[String(index)] = operand }
-        return EvaluationFrame(variables: variables, now: Date().timeIntervalSinceReferenceDate)
+        return EvaluationFrame(variables: variables, now: now)
     }
 
     private static func operands(_ values: [Value]) -> [Operand] { values.map { .value($0) } }

@@ -92,7 +92,7 @@ extension NSPersistentStoreCoordinator {
         try eachHistory { store, history in
             if store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
             let outcome = try history.purgeHistory(
-                olderThan: age.map { Date().timeIntervalSinceReferenceDate - $0 }, keepingAtMost: count)
+                olderThan: age.map { store.target.clock.now - $0 }, keepingAtMost: count)
             purge.deletedTransactions += outcome.deletedTransactions
             purge.cutOff += outcome.cutOff.map { HistoryConsumer($0, store) }
         }

@@ -49,7 +49,7 @@ struct HistoryTranslation {
             affected.map { stores in stores.isEmpty || stores.contains { $0 === store.store } } ?? true
         }
         let found = try asked.compactMap { store -> (AttachedStore, any HistorySource)? in
-            guard let history = store.source.history, try history.hasHistory() else { return nil }
+            guard let history = store.target.history, try history.hasHistory() else { return nil }
             return (store, history)
         }
         guard found.isEmpty else { return found }

@@ -70,14 +70,14 @@ final class RemoteChanges: @unchecked Sendable {
 extension AttachedStore {
     /// The number of the last transaction; `nil` where none are recorded.
     fileprivate func historyPosition() throws -> Int64? {
-        guard let history = source.history, try history.hasHistory() else { return nil }
+        guard let history = target.history, try history.hasHistory() else { return nil }
         return try history.historyExtent().last
     }
 
     /// Calls `changed` whenever somebody writes to the store, until the watch is cancelled or nobody holds it: here or in
     /// another process, in memory here alone.
     func watch(_ changed: @escaping @Sendable () -> Void) throws -> any SourceWatch {
-        if let watch = try source.watch(changed) { return watch }
+        if let watch = try target.watch(changed) { return watch }
         return OwnSaves(self, changed)
     }
 }

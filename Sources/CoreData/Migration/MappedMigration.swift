@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 import CoreDataStore
 import Foundation
@@ -60,7 +61,7 @@ struct MappedMigration {
     private static let attempts = 10
 
     /// What was read is not what the store has.
-    private struct SomebodySaved: Error {}
+    private struct SomebodySaved: EngineFailure {}
 
     /// The same on a server: in a schema beside the store's, while nobody else writes to the store, and then put in its place in the
     /// transaction that has kept the others out.

@@ -39,12 +39,12 @@ extension NSPersistentStoreCoordinator {
     /// Whether there was something to do.
     private func finishDeferredTask() throws -> Bool {
         for attached in attachedStores {
-            guard let engine = attached.source as? StoreEngine, !engine.isReadOnly else { continue }
+            guard let source = attached.target as? any DeferringSource, !source.isReadOnly else { continue }
             let isDone = try CoreDataErrors.converting {
-                try engine.finishDeferredTask(managedObjectModel.makeDocument())
+                try source.finishDeferredTask(managedObjectModel.makeDocument())
             }
             guard isDone else { continue }
-            let row = try CoreDataErrors.converting { try engine.metadata() }
+            let row = try CoreDataErrors.converting { try source.metadata() }
             attached.store.state.withLock { if !$0.hasUnsavedMetadata { $0.metadata = .stored(row) } }
             return true
         }

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import CoreDataSQL
 import CoreDataStore
 import Foundation
@@ -42,7 +43,7 @@ package enum MigrationTurn {
         do { return try with(store, waiting: { throw IsTaken() }, body) } catch is IsTaken { return nil }
     }
 
-    private struct IsTaken: Error {}
+    private struct IsTaken: EngineFailure {}
 
     /// Removes the file of a turn whose process died after it had migrated the store, and that of a store that was made for its place.
     static func removeLeavings(of store: URL) {

@@ -13,7 +13,7 @@ import CoreDataStore
 /// it gives up: then that one starts anew, and tells.
 struct RowMigration {
     /// A row is not as expected.
-    struct GivenUp: Error {}
+    struct GivenUp: EngineFailure {}
 
     /// What becomes of a source row's columns, by one mapping.
     private struct Leg {
@@ -181,7 +181,7 @@ struct RowMigration {
     ///
     /// - Throws: ``GivenUp``, what the manager was cancelled with, and what writing may throw.
     func run(into store: AttachedStore) throws -> KeyRuns {
-        let destination = store.source
+        let destination = store.target
         var made = try keys(in: destination)
         var saved = KeyRuns()
         for (index, mapping) in mappings.enumerated() {

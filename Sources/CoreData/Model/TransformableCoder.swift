@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// Turns the values of one transformable attribute into stored data and back.
@@ -66,7 +67,7 @@ package struct TransformableCoder: @unchecked Sendable {
     private var transformerText: String { transformer.map { "\(type(of: $0))" } ?? "unarchiving" }
 
     /// A value that has no data, or data that has no value.
-    package struct Failure: Error, CustomStringConvertible {
+    package struct Failure: EngineFailure, CustomStringConvertible {
         package var description: String
 
         init(_ description: String) { self.description = description }

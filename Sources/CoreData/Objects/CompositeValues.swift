@@ -9,7 +9,7 @@ import Foundation
 /// A dictionary has the elements that are not nil. One of which all are is nil itself.
 enum CompositeValues {
     /// What cannot be a composite attribute's value, in words.
-    struct Mistake: Error {
+    struct Mistake: EngineFailure {
         var message: String
     }
 

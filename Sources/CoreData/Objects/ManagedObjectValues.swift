@@ -25,7 +25,7 @@ enum ManagedObjectValues {
     }
 
     /// A value that is not a number: no column keeps one, it would be read back as nil.
-    struct NotANumber: Error {}
+    struct NotANumber: EngineFailure {}
 
     /// Puts the value into a column of a row in the making.
     static func encode(

@@ -49,6 +49,7 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         opening.isReadOnly = settings.isReadOnly
         opening.ignoresModelVersioning = settings.ignoresVersioning
         if let timeout = settings.timeout { opening.timeout = timeout }
+        opening.clock = coordinator.clock
         let source = try LightweightMigration.opening(
             url, type: format.storeType, coordinator.managedObjectModel, configuration: configuration,
             options: options, stages: settings.stages

@@ -10,9 +10,12 @@ final class AttachedStore: @unchecked Sendable {
 
     /// What users know: URL, metadata, configuration.
     let store: NSPersistentStore
-    let source: any RowSource
-    /// What a save goes to, and what it finds in its way comes from: the newest rows.
-    let newest: any RowSource
+    /// The rows as the context sees them.
+    let source: any ReadableSource
+    /// The newest rows: those that a save conflicts with.
+    let newest: any ReadableSource
+    /// The store itself: the target of saves, and the origin of new keys.
+    let target: any RowSource
     let cache: RowCache
     /// What the IDs of the store's objects hold.
     let reference: StoreReference
@@ -21,10 +24,9 @@ final class AttachedStore: @unchecked Sendable {
     /// Who posts that somebody wrote to the store, where that is asked for.
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
-    /// Whether each statement has a way to a server and back.
-    let isFarAway: Bool
-    /// Whether a fetch asks for keys only, and the values of an object are asked for when something of it is read: the store is of a
-    /// class of the program's own that is asked for one object after another.
+    /// Whether each statement costs a round trip to a server.
+    let isRemote: Bool
+    /// See ``SourceTraits/readsRowsLater``: the store is of a class of the program's own that is asked for one object after another.
     let readsRowsLater: Bool
     /// Whether to read many rows at once costs what one does.
     let readsManyRowsAtOnce: Bool
@@ -54,11 +56,13 @@ final class AttachedStore: @unchecked Sendable {
         self.store = store
         self.source = source
         newest = source
+        target = source
         self.index = index
-        isInMemory = source is MemoryEngine || store.type == NSInMemoryStoreType
-        isFarAway = ServerStores.shared.driver(ofType: store.type) != nil
-        readsRowsLater = source is IncrementalSource
-        readsManyRowsAtOnce = isFarAway || store is any BatchReadingIncrementalStore
+        let traits = source.traits
+        isInMemory = traits.holdsAllRows || store.type == NSInMemoryStoreType
+        isRemote = traits.isRemote
+        readsRowsLater = traits.readsRowsLater
+        readsManyRowsAtOnce = isRemote || store is any BatchReadingIncrementalStore
         closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier, references)
@@ -75,20 +79,21 @@ final class AttachedStore: @unchecked Sendable {
         (one.rankOfWriting, one.identifier) < (other.rankOfWriting, other.identifier)
     }
 
-    private var rankOfWriting: Int { objectSource != nil ? 2 : newest is MemoryEngine ? 1 : 0 }
+    private var rankOfWriting: Int { objectSource != nil ? 2 : target.traits.writesWhole ? 1 : 0 }
 
     /// A coordinator's store as a context sees it that has a parent or is pinned to a generation: the same store and the same IDs,
     /// other rows.
-    init(of base: AttachedStore, through source: any RowSource, newest: (any RowSource)? = nil) {
+    init(of base: AttachedStore, through source: any ReadableSource, newest: (any ReadableSource)? = nil) {
         remoteChanges = nil
         // A child gives its objects to the parent.
         objectSource = newest == nil ? nil : base.objectSource
         store = base.store
         self.source = source
         self.newest = newest ?? source
+        target = base.target
         index = base.index
         isInMemory = base.isInMemory
-        isFarAway = base.isFarAway
+        isRemote = base.isRemote
         readsRowsLater = base.readsRowsLater
         readsManyRowsAtOnce = base.readsManyRowsAtOnce
         closing = base.closing
@@ -99,13 +104,15 @@ final class AttachedStore: @unchecked Sendable {
     var identifier: String { store.identifier }
     var url: URL? { store.url }
     var isReadOnly: Bool { store.isReadOnly }
+    /// Whether the context sees the rows of the store itself.
+    var readsTarget: Bool { source === target }
 
     // MARK: Rows
 
     /// Rows of a fetch, in portions; those that are known at this version are the same rows as in other contexts.
     func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
-        if CoreDataLog.sqlDebugLevel > 3, let engine = source as? StoreEngine {
-            SQLLog.log(try engine.explain(plan).plan)
+        if CoreDataLog.sqlDebugLevel > 3, let explaining = source as? any ExplainingSource {
+            SQLLog.log(try explaining.explain(plan).plan)
         }
         try source.fetchRows(plan, take)
     }
@@ -142,12 +149,9 @@ final class AttachedStore: @unchecked Sendable {
 
     /// The store lies there from now on; one without a file is only called so.
     func move(to url: URL) throws {
-        if let engine = source as? StoreEngine, engine.path != nil {
+        if let movable = target as? any MovableSource, movable.isInFile {
             try CoreDataErrors.checkIsFile(url)
-            try CoreDataErrors.converting { try engine.move(to: url.path) }
-        } else if let file = (source as? MemoryEngine)?.backing as? AtomicStore {
-            try CoreDataErrors.checkIsFile(url)
-            try CoreDataErrors.converting { try file.move(to: url.path) }
+            try CoreDataErrors.converting { try movable.move(to: url.path) }
         }
         store.url = url
         remoteChanges?.begin(self)
@@ -164,7 +168,7 @@ final class AttachedStore: @unchecked Sendable {
         var dictionary: [String: Any] = store.metadata
         dictionary[NSStoreUUIDKey] = nil
         // What the store itself needs stays, whoever set the metadata without it.
-        let present = try source.metadata().metadata.dictionary
+        let present = try target.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
         for key in StoreMetadata.Key.deferral { dictionary[key] = present[key] }
         return try StoreMetadata(dictionary: dictionary)
@@ -173,7 +177,7 @@ final class AttachedStore: @unchecked Sendable {
     func close() {
         closing.isClosed.store(true, ordering: .relaxed)
         remoteChanges?.end()
-        source.close()
+        target.close()
         store.state.withLock { $0.coordinator = nil }
     }
 }

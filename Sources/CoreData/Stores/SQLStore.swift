@@ -46,6 +46,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         let settings = try StoreSettings(options)
         var storeOptions = settings.storeOptions(path: isInMemory || server != nil ? nil : url?.path)
         storeOptions.type = type
+        storeOptions.database.clock = coordinator.clock
         // On a server columns are named after the model, and other programs may still know the former hashes alone.
         storeOptions.takesFormerComposites =
             server != nil || settings.isReadOnly || !LightweightMigration.isWanted(options)

@@ -35,9 +35,9 @@ extension NSManagedObjectContext {
     /// - Throws: an error that names the sub-expression where the request cannot be followed.
     public nonisolated final func explain(_ request: AnyFetchRequest) throws -> [FetchExplanation] {
         let unsaved = request.includesPendingChanges ? unsavedObjects(for: request) : 0
-        return try planned(request) { store, engine, plan, form in
-            let explained = try engine.explain(plan, form)
-            let hints = FetchHints(explained, request, plan, engine.model).all
+        return try planned(request) { store, source, plan, form in
+            let explained = try source.explain(plan, form)
+            let hints = FetchHints(explained, request, plan, source.model).all
             return FetchExplanation(
                 store: store.url, sql: explained.statement.sql,
                 bindings: explained.statement.bindings.map { StatementValue($0).description }, plan: explained.plan,
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     /// What `body` makes of the request's plan for each store that is a database.
     nonisolated final func planned<R>(
         _ request: AnyFetchRequest,
-        _ body: (AttachedStore, StoreEngine, FetchPlan, FetchedForm) throws -> R
+        _ body: (AttachedStore, any ExplainingSource, FetchPlan, FetchedForm) throws -> R
     ) throws -> [R] {
         checkOwned("explain(_:)")
         let coordinator = try coordinatorForRequest()
@@ -71,8 +71,8 @@ extension NSManagedObjectContext {
         return try CoreDataErrors.converting {
             try stores.compactMap { store in
                 // What is no database has no SQL to show.
-                guard let engine = store.source as? StoreEngine else { return nil }
-                return try body(store, engine, translation.plan(for: store), form)
+                guard let source = store.target as? any ExplainingSource else { return nil }
+                return try body(store, source, translation.plan(for: store), form)
             }
         }
     }

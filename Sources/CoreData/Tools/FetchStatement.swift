@@ -76,8 +76,8 @@ extension AnyFetchRequest {
     ///
     /// Not in Apple's API.
     public final func sql(in context: NSManagedObjectContext) throws -> [FetchStatement] {
-        try context.planned(self) { store, engine, plan, form in
-            let statement = try engine.statement(plan, form)
+        try context.planned(self) { store, source, plan, form in
+            let statement = try source.statement(plan, form)
             return FetchStatement(store: store.url, sql: statement.sql, bindings: statement.bindings)
         }
     }

@@ -40,11 +40,11 @@ extension NSManagedObjectContext {
     public nonisolated final func withStatementLimit<R>(_ limit: Int, _ body: () throws -> R) throws -> R {
         checkOwned("withStatementLimit(_:_:)")
         let counter = StatementCounter()
-        let databases = (persistentStoreCoordinator?.attachedStores ?? []).compactMap { store in
-            (store.source as? StoreEngine).map { (database: $0.database, observer: StoreCounter(counter, store.url)) }
+        let sources = (persistentStoreCoordinator?.attachedStores ?? []).compactMap { store in
+            (store.target as? any ObservableSource).map { (source: $0, observer: StoreCounter(counter, store.url)) }
         }
-        for (database, observer) in databases { database.addObserver(observer) }
-        defer { for (database, observer) in databases { database.removeObserver(observer) } }
+        for (source, observer) in sources { source.addObserver(observer) }
+        defer { for (source, observer) in sources { source.removeObserver(observer) } }
         let result = try body()
         let statements = counter.statements
         if statements.count > limit { throw StatementLimitError(limit: limit, statements: statements) }

@@ -36,11 +36,10 @@ package struct StoreCopy: Sendable {
         }
         let storeType = ServerStores.shared.type(type.rawValue, at: url)
         do {
-            guard let engine = old.source as? StoreEngine else {
+            guard let copyable = old.target as? any CopyableSource else {
                 return try copy(old, coordinator, url, storeType, checks, progress)
             }
-            // Everything is read in one transaction, so that it is of one moment.
-            return try engine.database.read { _ in try copy(old, coordinator, url, storeType, checks, progress) }
+            return try copyable.readingOneMoment { try copy(old, coordinator, url, storeType, checks, progress) }
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 
@@ -51,8 +50,8 @@ package struct StoreCopy: Sendable {
         let model = coordinator.runtime.model
         // A store of one file gives out keys of its own.
         let isServer = ServerStores.shared.driver(ofType: type) != nil
-        let keepsKeys = old.source is StoreEngine && (type == NSSQLiteStoreType || isServer)
-        let digest = try RowDigest(of: old.source, model: model, keepsKeys: keepsKeys)
+        let keepsKeys = old.target is any CopyableSource && (type == NSSQLiteStoreType || isServer)
+        let digest = try RowDigest(of: old.target, model: model, keepsKeys: keepsKeys)
         let all = digest.objectCount
         progress(0, all)
         let version = coordinator.managedObjectModel.versionChecksum
@@ -77,7 +76,7 @@ package struct StoreCopy: Sendable {
             guard let new = coordinator.attachedStore(of: made) else {
                 throw CoreDataErrors.make(NSPersistentStoreOperationError, "The copy was removed from the coordinator.")
             }
-            let other = checks ? try RowDigest(of: new.source, model: model, keepsKeys: keepsKeys) : digest
+            let other = checks ? try RowDigest(of: new.target, model: model, keepsKeys: keepsKeys) : digest
             return StoreCopy(
                 identifier: new.identifier, objectCount: digest.objectCount, linkCount: digest.linkCount,
                 counts: digest.entities.mapValues(\.count), foundCount: foundCount,

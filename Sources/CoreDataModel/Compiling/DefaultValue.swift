@@ -4,7 +4,7 @@ import Foundation
 /// Makes an attribute's default of the text that a model file has for it.
 package enum DefaultValue {
     /// What is wrong with a default; the message continues the attribute's name.
-    package struct Problem: Error {
+    package struct Problem: EngineFailure {
         package var severity = Diagnostic.Severity.error
         package var message: String
         package var hint: String?

@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import Foundation
 
 /// Why a model cannot be used: every problem that was found, not only the first.
-package struct ModelFailure: Error, Hashable, CustomStringConvertible {
+package struct ModelFailure: EngineFailure, Hashable, CustomStringConvertible {
     package var diagnostics: [Diagnostic]
 
     package init(diagnostics: [Diagnostic]) { self.diagnostics = diagnostics }

@@ -142,7 +142,7 @@ extension CompiledProperty {
 
 extension ModelMapping {
     /// Why no mapping can be inferred.
-    package struct InferenceFailure: Error, Sendable {
+    package struct InferenceFailure: EngineFailure, Sendable {
         package var obstacles: [MappingInference.Obstacle]
 
         /// One sentence for each obstacle, with what would make it inferrable where something would.

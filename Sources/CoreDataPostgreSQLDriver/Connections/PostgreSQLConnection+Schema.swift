@@ -1,9 +1,10 @@
+import CoreDataPrimitives
 import CoreDataSQL
 
 // The number of the schema, and what goes with it.
 extension PostgreSQLConnection {
     /// A transaction has met another schema than the one that it began with.
-    struct SchemaHasChanged: Error {}
+    struct SchemaHasChanged: EngineFailure {}
 
     /// The check of a schema, ready to be sent.
     typealias ReadySchemaCheck = (statement: PostgreSQLStatement, otherwise: () throws -> Void)

@@ -81,7 +81,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    var putsOffResults: Bool { true }
+    var pipelines: Bool { true }
 
     /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
     func settle() throws {

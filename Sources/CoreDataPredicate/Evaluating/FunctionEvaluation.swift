@@ -16,7 +16,7 @@ enum FunctionEvaluation {
         case .mode: return Aggregates.mode(try members(arguments, function))
         case .standardDeviation: return try Aggregates.standardDeviation(members(arguments, function))
         case .distinct: return .collection(Aggregates.distinct(try members(arguments, function)), isOrdered: true)
-        case .now: return .value(.date(frame?.now ?? Date().timeIntervalSinceReferenceDate))
+        case .now: return .value(.date(frame?.now ?? StoreClock.system.now))
         case .random: return .value(.integer(Int64.random(in: 0...Int64(Int32.max))))
         case .noIndex: return arguments[0]
         case .element: return try element(arguments[0], arguments[1])

@@ -57,7 +57,7 @@ package final class PredicateKey: Sendable {
 }
 
 /// A predicate that cannot be parsed, evaluated or translated, told with the sub-expression at fault.
-package struct PredicateFailure: Error, Sendable {
+package struct PredicateFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         /// The format string is wrong; the location has its column.
         case syntax

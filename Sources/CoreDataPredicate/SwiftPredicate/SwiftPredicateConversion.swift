@@ -9,7 +9,7 @@ import Foundation
 ///     // SUBQUERY(books, $v0, $v0.pages > 300).@count > 0
 package final class SwiftPredicateConversion {
     /// Why a predicate has no tree: the expression that the language lacks.
-    package struct Failure: Error {
+    package struct Failure: EngineFailure {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// How a database is opened, for whoever opens one without knowing its driver.
@@ -23,6 +24,9 @@ package struct DatabaseOptions: Hashable, Sendable {
     package var stateCount: Int?
     /// How many bytes the log may have before former states are given up; `nil` for the driver's own choice.
     package var stateLogByteCount: Int?
+
+    /// Where times that the database records come from, as far as it runs in this process.
+    package var clock = StoreClock.system
 
     /// Whether commits are told to those who watch for them, where a database does not do that by itself.
     package var tellsOfCommits = false

@@ -161,7 +161,7 @@ package protocol SQLConnection: AnyObject {
 
     /// Whether what runs by ``SQLStatement/runLater(expecting:otherwise:)`` is told of late, so that many statements share a
     /// way to a server and back.
-    var putsOffResults: Bool { get }
+    var pipelines: Bool { get }
     /// Whether the commit is to go with what is sent: a statement that is put off fails by itself where it does not find the rows that it
     /// counts on.
     var commitsAtOnce: Bool { get }
@@ -222,7 +222,7 @@ extension SQLConnection {
 
     package func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)? { nil }
 
-    package var putsOffResults: Bool { false }
+    package var pipelines: Bool { false }
     package var commitsAtOnce: Bool { false }
     package var runsInAnyOrder: Bool {
         get { false }
@@ -415,7 +415,7 @@ package protocol SQLKeyedStatement: AnyObject {
 }
 
 /// A problem that the database reported: code and message, the statement without its values.
-package struct SQLFailure: Error, Sendable {
+package struct SQLFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         case busy
         /// Two rows have what only one may have.

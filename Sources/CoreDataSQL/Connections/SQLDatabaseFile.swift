@@ -1,3 +1,5 @@
+import CoreDataPrimitives
+
 /// What a driver does to the file of a database as a whole, while nobody else uses it.
 ///
 /// The first two fail with ``SQLFailure/Kind/busy`` where somebody has the database open, and leave it then as it was.
@@ -39,6 +41,6 @@ package protocol NotedDatabase: AnyObject {
 }
 
 /// Somebody has written to a database since it was noted.
-package struct DatabaseChanged: Error {
+package struct DatabaseChanged: EngineFailure {
     package init() {}
 }

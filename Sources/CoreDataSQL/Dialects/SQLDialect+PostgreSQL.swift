@@ -36,6 +36,13 @@ extension SQLDialect {
         traits.naming = .models
         traits.readsWhole = true
         traits.writesTogether = true
+        traits.isRemote = true
+        traits.sharesSchema = true
+        traits.notesCommits = true
+        traits.keepsComments = true
+        traits.altersTables = true
+        traits.hasConstraints = true
+        traits.keepsTexts = false
         traits.updatesByInserting = false
         traits.bindsArrays = true
         traits.columnTypes = [

@@ -63,112 +63,88 @@ package final class SQLDialect: Sendable {
         case models
     }
 
-    package let placeholder: Placeholder
-    package let quoting: Quoting
-    package let identity: Identity
+    package var placeholder: Placeholder { traits.placeholder }
+    package var quoting: Quoting { traits.quoting }
+    package var identity: Identity { traits.identity }
     /// `nil` where a long list cannot be bound as one value.
-    package let jsonArrays: JSONArrays?
-    package let catalog: Catalog
+    package var jsonArrays: JSONArrays? { traits.jsonArrays }
+    package var catalog: Catalog { traits.catalog }
     /// Whether there are tables that find texts by what is in them.
     package var hasSearchTables: Bool {
-        catalog == .master && [SQLFunction.searchText, .relevance, .excerpt].allSatisfy { form(of: $0) != nil }
+        keepsTexts && [SQLFunction.searchText, .relevance, .excerpt].allSatisfy { form(of: $0) != nil }
     }
-    package let schema: Schema
+    package var schema: Schema { traits.schema }
     /// Whether columns come to a table and go from it without that its rows are written anew.
-    package var altersTables: Bool { schema == .standard }
+    package var altersTables: Bool { traits.altersTables }
     /// Whether constraints come to a table and go from it.
-    package var hasConstraints: Bool { schema == .standard }
+    package var hasConstraints: Bool { traits.hasConstraints }
     /// Whether the catalog has the statements that made the schema, to the letter.
-    package var keepsTexts: Bool { catalog == .master }
+    package var keepsTexts: Bool { traits.keepsTexts }
     /// The most values that one statement may have bound.
-    package let maximumBindings: Int
+    package var maximumBindings: Int { traits.maximumBindings }
     /// The same dialect with other numbers of bound values, as far as somebody asked for them.
     private let variants = Mutex<[Int: SQLDialect]>([:])
     /// The most tables that the FROM clause of one SELECT may have.
-    package let maximumJoinedTables: Int
+    package var maximumJoinedTables: Int { traits.maximumJoinedTables }
     /// Whether NULL comes before everything else, as in memory, without being told to.
-    package let sortsNullFirst: Bool
+    package var sortsNullFirst: Bool { traits.sortsNullFirst }
     /// Whether OFFSET stands behind a LIMIT only; the limit that is none is -1.
-    package let offsetNeedsLimit: Bool
+    package var offsetNeedsLimit: Bool { traits.offsetNeedsLimit }
     /// Whether an INSERT can leave the rows before the failing one to the transaction's rollback.
-    package let insertsUpToFailure: Bool
+    package var insertsUpToFailure: Bool { traits.insertsUpToFailure }
     /// Whether `CROSS JOIN … ON` makes what stands first be gone through first.
-    package let crossJoinsInOrder: Bool
+    package var crossJoinsInOrder: Bool { traits.crossJoinsInOrder }
     /// Whether an INSERT of a SELECT reads ON CONFLICT as a part of the SELECT unless that has a condition.
-    package let selectHidesConflict: Bool
+    package var selectHidesConflict: Bool { traits.selectHidesConflict }
     /// How it calls what the engine has names for; `nil` where they are the same.
-    package let names: SQLNames?
+    package var names: SQLNames? { traits.names }
     /// Whether a value has to say of what type it is.
-    package let typesBindings: Bool
+    package var typesBindings: Bool { traits.typesBindings }
     /// Whether truth, moments and UUIDs are types of their own, which are neither numbers nor bytes, and moments go by the microsecond.
-    package let typesValues: Bool
+    package var typesValues: Bool { traits.typesValues }
     /// How tables and columns of a model are called.
-    package let naming: Naming
+    package var naming: Naming { traits.naming }
     /// Whether all rows of a result come before the first can be looked at.
-    package let readsWhole: Bool
+    package var readsWhole: Bool { traits.readsWhole }
+    /// Whether the database is reached over a connection: each statement that is waited for costs a round trip, a commit may be lost, and
+    /// the store may become another one while it is open.
+    package var isRemote: Bool { traits.isRemote }
+    /// Whether tables of other programs may stand beside those of the store.
+    package var sharesSchema: Bool { traits.sharesSchema }
+    /// Whether a transaction writes a row that says that it was committed.
+    package var notesCommits: Bool { traits.notesCommits }
+    /// Whether tables and columns have comments.
+    package var keepsComments: Bool { traits.keepsComments }
     /// Whether several transactions may write at once, so that what one counts on has to be locked.
-    package let writesTogether: Bool
+    package var writesTogether: Bool { traits.writesTogether }
     /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
-    package let updatesByInserting: Bool
+    package var updatesByInserting: Bool { traits.updatesByInserting }
     /// Whether the values of many rows can be bound as an array for each column: `UNNEST(?, ?)`.
-    package let bindsArrays: Bool
+    package var bindsArrays: Bool { traits.bindsArrays }
     /// Operators that give what memory gives, whatever the numbers.
-    let arithmetic: Set<SQLExpression.Arithmetic>
+    var arithmetic: Set<SQLExpression.Arithmetic> { traits.arithmetic }
     /// Whether a statement may fail because of the values that it meets, which is no failure in memory.
-    package let failsOnValues: Bool
+    package var failsOnValues: Bool { traits.failsOnValues }
     /// Whether its decimals have every digit.
-    package let exactDecimals: Bool
+    package var exactDecimals: Bool { traits.exactDecimals }
     /// Whether a whole number is held against a double by what the two are; else both are made doubles, and large numbers are rounded.
-    package let mixesNumbers: Bool
+    package var mixesNumbers: Bool { traits.mixesNumbers }
     /// Whether what is selected beside an aggregate, or sorts groups or distinct rows, may be anything: then it is that of some row.
-    package let groupsLoosely: Bool
+    package var groupsLoosely: Bool { traits.groupsLoosely }
     /// Whether values are converted from one type to another as in memory.
-    let casts: Bool
+    var casts: Bool { traits.casts }
     /// The types of columns, and those that values are cast to.
-    package let columnTypes: [SQLType: String]
-    package let castTypes: [SQLType: String]
+    package var columnTypes: [SQLType: String] { traits.columnTypes }
+    package var castTypes: [SQLType: String] { traits.castTypes }
     /// What the catalog calls the types of columns; empty where it keeps statements.
-    package let catalogTypes: [SQLType: String]
-    private let functions: [SQLFunction: SQLForm]
-    private let aggregates: [SQLAggregate: SQLForm]
-    private let collations: [SQLCollation: String]
+    package var catalogTypes: [SQLType: String] { traits.catalogTypes }
+    private var functions: [SQLFunction: SQLForm] { traits.functions }
+    private var aggregates: [SQLAggregate: SQLForm] { traits.aggregates }
+    private var collations: [SQLCollation: String] { traits.collations }
     /// Whether it has all that a fetch may ask for, so that nobody need look.
     package let hasEverything: Bool
 
     init(_ traits: Traits) {
-        placeholder = traits.placeholder
-        quoting = traits.quoting
-        identity = traits.identity
-        jsonArrays = traits.jsonArrays
-        catalog = traits.catalog
-        schema = traits.schema
-        maximumBindings = traits.maximumBindings
-        maximumJoinedTables = traits.maximumJoinedTables
-        sortsNullFirst = traits.sortsNullFirst
-        offsetNeedsLimit = traits.offsetNeedsLimit
-        insertsUpToFailure = traits.insertsUpToFailure
-        crossJoinsInOrder = traits.crossJoinsInOrder
-        selectHidesConflict = traits.selectHidesConflict
-        names = traits.names
-        typesBindings = traits.typesBindings
-        typesValues = traits.typesValues
-        naming = traits.naming
-        readsWhole = traits.readsWhole
-        writesTogether = traits.writesTogether
-        updatesByInserting = traits.updatesByInserting
-        bindsArrays = traits.bindsArrays
-        arithmetic = traits.arithmetic
-        failsOnValues = traits.failsOnValues
-        casts = traits.casts
-        exactDecimals = traits.exactDecimals
-        mixesNumbers = traits.mixesNumbers
-        groupsLoosely = traits.groupsLoosely
-        columnTypes = traits.columnTypes
-        castTypes = traits.castTypes
-        catalogTypes = traits.catalogTypes
-        functions = traits.functions
-        aggregates = traits.aggregates
-        collations = traits.collations
         hasEverything =
             traits.arithmetic.count == SQLExpression.Arithmetic.allCases.count
             && SQLFunction.allCases.allSatisfy { traits.functions[$0]?.takesAnyOptions == true }
@@ -177,6 +153,7 @@ package final class SQLDialect: Sendable {
         self.traits = traits
     }
 
+    /// All that it can; what is beside it here is made of it.
     private let traits: Traits
 
     // MARK: Asking
@@ -259,6 +236,13 @@ extension SQLDialect {
         var typesValues = false
         var naming = Naming.apples
         var readsWhole = false
+        var isRemote = false
+        var sharesSchema = false
+        var notesCommits = false
+        var keepsComments = false
+        var altersTables = false
+        var hasConstraints = false
+        var keepsTexts = true
         var writesTogether = false
         var updatesByInserting = true
         var bindsArrays = false

@@ -1,9 +1,12 @@
 import CSQLite
+import CoreDataPrimitives
 import CoreDataSQL
 
 /// What a connection and its statements share; they are used by one thread at a time.
 final class ConnectionState {
     let database: OpaquePointer
+    /// What the function for `now()` says.
+    let clock: StoreClock
     // Read for every value that is bound; one thread at a time has the connection.
     @exclusivity(unchecked) var observer: (any SQLObserver)?
     /// Statements that have been stepped and not been reset.
@@ -31,7 +34,10 @@ final class ConnectionState {
         didSet { stop === oldValue ? () : askStop() }
     }
 
-    init(database: OpaquePointer) { self.database = database }
+    init(database: OpaquePointer, clock: StoreClock) {
+        self.database = database
+        self.clock = clock
+    }
 
     private func askStop() {
         guard let stop else { return sqlite3_progress_handler(database, 0, nil, nil) }

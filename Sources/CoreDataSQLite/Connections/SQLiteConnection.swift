@@ -46,7 +46,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     init(_ options: SQLiteOptions, role: Role, leavesFile: Bool = false) throws {
         let database = try Self.open(options)
         dialect = options.dialect
-        state = ConnectionState(database: database)
+        state = ConnectionState(database: database, clock: options.clock)
         cache = StatementCache(capacity: options.statementCacheSize)
         do {
             try configure(options, role: role, leavesFile: leavesFile)

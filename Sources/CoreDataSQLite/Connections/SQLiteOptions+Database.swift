@@ -9,6 +9,7 @@ extension SQLiteOptions {
         isLookedAtFirst = options.isLookedAtFirst
         createsFile = options.createsFile
         pragmas = options.pragmas
+        clock = options.clock
         if let busyTimeout = options.busyTimeout { self.busyTimeout = busyTimeout }
         if let readerCount = options.readerCount { self.readerCount = readerCount }
         if let stateCount = options.stateCount { self.stateCount = stateCount }

@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -23,6 +24,8 @@ package struct SQLiteOptions: Sendable {
     /// Without an entry `journal_mode` is WAL, `synchronous` NORMAL under WAL and FULL else. With `locking_mode`
     /// EXCLUSIVE one connection does everything.
     package var pragmas: [String: String] = [:]
+    /// What the function for `now()` says.
+    package var clock = StoreClock.system
     /// How long a statement waits for another process's or database's lock before it fails as busy.
     package var busyTimeout: Duration = .seconds(10)
     /// The most connections that read at once; they are opened when they are first needed.

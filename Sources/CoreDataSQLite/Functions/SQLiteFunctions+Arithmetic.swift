@@ -53,10 +53,6 @@ extension SQLiteFunctions {
                 sqlite3_result_error_code(context, SQLITE_RANGE)
             }
         ),
-        (
-            SQLFunction.now.rawValue, 0,
-            { context, _, _ in sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate) }
-        ),
     ]
 
     private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?

@@ -25,6 +25,7 @@ enum SQLiteFunctions {
         try registerSums(on: connection)
         try registerReports(on: connection)
         try registerNextKey(on: connection)
+        try registerNow(on: connection)
         try registerCollations(on: connection)
     }
 
@@ -210,7 +211,7 @@ enum SQLiteFunctions {
 
     // MARK: Functions that know the connection
 
-    /// What ``registerReports(on:)`` and ``registerNextKey(on:)`` are told: the connection closes the functions with
+    /// What ``registerReports(on:)``, ``registerNextKey(on:)`` and ``registerNow(on:)`` are told: the connection closes the functions with
     /// itself, so the state outlives them.
     private static func state(of connection: ConnectionState) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(connection).toOpaque()
@@ -227,6 +228,17 @@ enum SQLiteFunctions {
                     sqlite3_result_int64(context, key)
                 }
             }, isDeterministic: false, context: state(of: connection), on: connection)
+    }
+
+    private static func registerNow(on connection: ConnectionState) throws {
+        try register(
+            SQLFunction.now.rawValue, 0,
+            { context, _, _ in
+                guard let state = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+                Unmanaged<ConnectionState>.fromOpaque(state)._withUnsafeGuaranteedRef {
+                    sqlite3_result_double(context, $0.clock.now)
+                }
+            }, isDeterministic: true, context: state(of: connection), on: connection)
     }
 
     private static func registerReports(on connection: ConnectionState) throws {

@@ -326,7 +326,7 @@ struct AtomicDigest: Sendable {
 }
 
 /// Why a file that is read and written as a whole could not be.
-package struct AtomicFileFailure: Error {
+package struct AtomicFileFailure: EngineFailure {
     package enum Kind: Sendable, Equatable {
         /// Somebody else has written it since it was read.
         case changed

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 import Synchronization
 
@@ -8,7 +9,7 @@ import Synchronization
 ///     store.engine        // the source of its rows
 ///
 /// Two that save to one file do not overwrite each other's rows: who has not read what the other wrote fails.
-package final class AtomicStore: MemoryBacking {
+package final class AtomicStore: FileBacking {
     /// How a store is opened.
     package struct Options: Sendable {
         package var path: String
@@ -17,6 +18,8 @@ package final class AtomicStore: MemoryBacking {
         package var ignoresModelVersioning = false
         /// How many seconds to wait for somebody who is writing the file.
         package var timeout: Double = 240
+        /// Where times come from that the rows have.
+        package var clock = StoreClock.system
 
         package init(path: String) { self.path = path }
     }
@@ -60,7 +63,7 @@ package final class AtomicStore: MemoryBacking {
         guard isThere || !options.isReadOnly else { throw StoreFailure.missing(file.path) }
         if !isThere {
             do {
-                return try make(format, file, model, entities, isEmptyFile: false)
+                return try make(format, file, model, entities, options.clock, isEmptyFile: false)
             } catch let failure as AtomicFileFailure where failure.kind == .exists {}
         }
         return try read(format, file, model, entities, options)
@@ -68,7 +71,7 @@ package final class AtomicStore: MemoryBacking {
 
     private static func make(
         _ format: any AtomicFormat.Type, _ file: AtomicFile, _ model: CompiledModel, _ entities: [Int],
-        isEmptyFile: Bool
+        _ clock: StoreClock, isEmptyFile: Bool
     ) throws -> MemoryEngine {
         var contents = MemoryContents(model: model)
         contents.metadata = try StoreMetadata.made(for: model, entities: entities, type: format.storeType)
@@ -80,7 +83,7 @@ package final class AtomicStore: MemoryBacking {
                 : file.create { try format.write(contents, entities: entities, to: $0) }
             let store = AtomicStore(format, file, stamp, entities: entities)
             return try MemoryEngine(
-                contents, entities: entities, sharesKeys: format.sharesKeys, backing: store)
+                contents, entities: entities, sharesKeys: format.sharesKeys, backing: store, clock: clock)
         } catch let failure as AtomicFileFailure where failure.kind == .missing {
             throw StoreFailure.missing(file.path)
         }
@@ -92,7 +95,7 @@ package final class AtomicStore: MemoryBacking {
     ) throws -> MemoryEngine {
         let (data, stamp) = try file.read()
         if data.isEmpty, !options.isReadOnly {
-            return try make(format, file, model, entities, isEmptyFile: true)
+            return try make(format, file, model, entities, options.clock, isEmptyFile: true)
         }
         let row = try format.metadata(in: data, path: file.path)
         try check(row, format, model, entities, options)
@@ -104,7 +107,8 @@ package final class AtomicStore: MemoryBacking {
         }
         let store = AtomicStore(format, file, stamp, entities: entities)
         return try MemoryEngine(
-            contents, entities: entities, isReadOnly: options.isReadOnly, sharesKeys: format.sharesKeys, backing: store)
+            contents, entities: entities, isReadOnly: options.isReadOnly, sharesKeys: format.sharesKeys, backing: store,
+            clock: options.clock)
     }
 
     private static func check(

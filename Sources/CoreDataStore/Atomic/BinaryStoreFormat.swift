@@ -156,7 +156,7 @@ package enum BinaryStoreFormat: AtomicFormat {
 
 /// Bytes that are read one value after another; whatever they are, nothing beyond them is touched.
 struct BinaryBytes {
-    struct Failure: Error {
+    struct Failure: EngineFailure {
         var offset: Int
         var reason: String
     }

@@ -1,14 +1,14 @@
 import CoreDataPrimitives
 
 /// A batch request that no database can follow as it is.
-package struct BatchRefusal: Error, CustomStringConvertible {
+package struct BatchRefusal: EngineFailure, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
 /// A row of a batch insert lacks a value that its entity asks for.
-package struct MissingValue: Error {
+package struct MissingValue: EngineFailure {
     package var entity: Int
     package var slot: Int
     /// Counted from 1, over all that the request gives.

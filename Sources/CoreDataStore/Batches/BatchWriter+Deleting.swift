@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 /// What a delete rule forbids.
-package struct DeletionDenied: Error {
+package struct DeletionDenied: EngineFailure {
     package var key: RowKey
     package var relationship: String
 }

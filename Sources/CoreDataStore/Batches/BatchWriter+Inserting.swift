@@ -13,7 +13,7 @@ package enum BatchConflict: Sendable {
 }
 
 /// A unique value is another entity's of the hierarchy, which has no place for what was given with it.
-package struct MissingPlaces: Error {
+package struct MissingPlaces: EngineFailure {
     package var entity: String
     package var survivor: String
     package var properties: [String]

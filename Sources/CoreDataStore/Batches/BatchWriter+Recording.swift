@@ -1,16 +1,16 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-// What the history learns of rows that one statement changes, however many they are.
+// What participants learn of rows that one statement changes, however many they are.
 extension BatchWriter {
-    /// So many changes are recorded by one look at the history's counters.
+    /// So many keys are told at a time.
     private static let recordedPortion = 4096
 
-    /// Records a change of each row that the query selects, and that is still as it was.
+    /// Tells of a change of each row that the query selects, and that is still as it was.
     func record(
         _ kind: HistoryKind, _ select: SelectStatement, of entity: Int, _ columns: IndexMask = IndexMask()
     ) throws {
-        guard engine.tracksHistory else { return }
+        guard wantsKeys else { return }
         let statement = try connection.statement(select)
         defer { statement.reset() }
         var keys: [RowKey] = []
@@ -24,13 +24,14 @@ extension BatchWriter {
         try record(kind, keys, columns)
     }
 
-    /// Records a change of each of the rows; `columns` are those that an update sets.
+    /// Tells of a change of each of the rows; `columns` are those that an update sets.
     func record(_ kind: HistoryKind, _ keys: [RowKey], _ columns: IndexMask) throws {
-        guard let history = try history(of: keys.count) else { return }
-        for (entity, keys) in Dictionary(grouping: keys, by: \.entity) {
-            guard let layout = history.tables.layout(of: entity) else { continue }
-            let bits = kind == .update ? layout.bits(columns: columns, members: IndexMask()) : nil
-            try history.note(kind, engine.saveTables.table(of: entity), keys.count, bits: bits) { keys[$0].primaryKey }
+        guard !keys.isEmpty else { return }
+        for participation in participations where participation.wantsKeys {
+            try participation.note(kind, keys, columns)
         }
     }
+
+    /// Whether a participant is told the keys of rows that one statement changes.
+    private var wantsKeys: Bool { participations.contains { $0.wantsKeys } }
 }

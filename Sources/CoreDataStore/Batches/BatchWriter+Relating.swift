@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 /// A batch request would empty a mandatory to-one.
-package struct MandatoryInverse: Error {
+package struct MandatoryInverse: EngineFailure {
     /// The row that would be left without an object.
     package var key: RowKey
     package var slot: Int

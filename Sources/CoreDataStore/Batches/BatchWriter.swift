@@ -8,14 +8,13 @@ import CoreDataSQL
 package final class BatchWriter {
     let engine: StoreEngine
     let connection: any SQLConnection
-    private let origin: ChangeOrigin
     private let files: ExternalDataWriter
+    /// The parts that the store's participants have in the transaction.
+    let participations: [any SaveParticipation]
     /// Rows that to-ones lead to and that are there, by the roots of their entities.
     private var knownDestinations: [Int: KeyTable] = [:]
     /// What the rows of a hierarchy have on other sides, by its root.
     var relatedSides: [Int: RelatedSides] = [:]
-    /// The number of the history's transaction, once there is one.
-    private var transaction: Int64?
 
     /// So many rows are written before the next are looked at.
     package static let portion = 512
@@ -23,10 +22,13 @@ package final class BatchWriter {
     /// So many new rows are: where they travel, as many as are worth a copy.
     package var insertedPortion: Int { engine.dialect.bindsArrays ? SaveExecutor.fewestCopied : Self.portion }
 
-    init(_ engine: StoreEngine, _ connection: any SQLConnection, _ origin: ChangeOrigin, _ files: ExternalDataWriter) {
+    init(
+        _ engine: StoreEngine, _ connection: any SQLConnection, _ participations: [any SaveParticipation],
+        _ files: ExternalDataWriter
+    ) {
         self.engine = engine
         self.connection = connection
-        self.origin = origin
+        self.participations = participations
         self.files = files
     }
 
@@ -54,36 +56,30 @@ package final class BatchWriter {
     func write(_ changes: ChangeSet) throws {
         guard changes.writesAnything else { return }
         let plan = try SavePlanner(tables: engine.saveTables).plan(changes)
-        let count = changes.insertions.count + changes.updates.count + changes.deletions.count
         do {
             try SaveExecutor(
                 connection: connection, identifier: engine.identifier, externalData: files,
-                history: try history(of: count)
-            ).run(plan)
+                participations: participations
+            ).run(plan, of: changes)
         } catch { throw engine.named(error, in: changes) }
-    }
-
-    /// What records that many changes; `nil` where nothing is recorded.
-    func history(of count: Int) throws -> HistoryWriter? {
-        guard engine.tracksHistory, count > 0 else { return nil }
-        let writer = try engine.historyWriter(transaction, of: count, origin, connection)
-        transaction = writer.transaction
-        return writer
     }
 
     // MARK: Reading
 
     /// Has the database find and write, or where it fails because of a value that it meets, memory find; see ``StoreEngine/rows(_:)``.
     func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
-        let (planner, begun) = (engine.planner, transaction)
+        let planner = engine.planner
         guard engine.dialect.failsOnValues else { return try body(planner) }
-        do { return try connection.attempting { try body(planner) } } catch let failure as SQLFailure
-            where failure.kind == .computation
-        {
-            // What was recorded is taken back, too.
-            transaction = begun
+        for participation in participations { participation.beginAttempt() }
+        do {
+            let result = try connection.attempting { try body(planner) }
+            for participation in participations { participation.endAttempt(rolledBack: false) }
+            return result
+        } catch {
+            for participation in participations { participation.endAttempt(rolledBack: true) }
+            guard let failure = error as? SQLFailure, failure.kind == .computation else { throw error }
             engine.keyCounters.withLock { $0 = [:] }
-            engine.forgetHistoryKeys()
+            engine.tellOfRollback()
             engine.database.note("answered in memory, since the database says: \(failure.message)")
             return try body(engine.plannerWithoutComputation)
         }
@@ -129,7 +125,7 @@ package final class BatchWriter {
     }
 }
 
-extension StoreEngine {
+extension StoreEngine: BatchSource {
     /// Runs a batch request in one transaction: all of it is written, or nothing.
     ///
     /// What contexts hold stays as it is until they read it anew, which is from the file: the cache forgets all rows.
@@ -148,8 +144,9 @@ extension StoreEngine {
         do {
             let result = try writeOnce(
                 { connection in
-                    let result = try body(BatchWriter(self, connection, origin, files))
-                    try SearchIndexes.update(layout.searchIndexes, in: connection)
+                    let participations = try participations(in: connection, origin: origin)
+                    let result = try body(BatchWriter(self, connection, participations, files))
+                    for participation in participations { try participation.willEnd() }
                     return result
                 },
                 committed: { _ in
@@ -160,7 +157,7 @@ extension StoreEngine {
         } catch {
             files.cancel()
             keyCounters.withLock { $0 = [:] }
-            forgetHistoryKeys()
+            tellOfRollback()
             if let failure = error as? SQLFailure, failure.kind == .constraint { throw SaveFailure.constraints([]) }
             if error is SaveExecutor.RowIsOutdated {
                 throw SQLFailure(

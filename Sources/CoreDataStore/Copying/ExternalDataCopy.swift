@@ -1,3 +1,4 @@
+import CoreDataPrimitives
 import Foundation
 
 /// Copies the files of external data of a store that may be in use to another, of which it is about to become a copy.
@@ -45,7 +46,7 @@ struct ExternalDataCopy {
         try copy(files.union(formerNames().subtracting(former)))
     }
 
-    struct SourceChanged: Error {}
+    struct SourceChanged: EngineFailure {}
 
     /// Removes what was copied.
     func undo() {

@@ -15,7 +15,7 @@ struct HistoryCopy {
 
     /// Copies the history, if there is one, in one transaction.
     func run() throws {
-        guard source.database.dialect.writesTogether, target.database.dialect.writesTogether,
+        guard source.database.dialect.isRemote, target.database.dialect.isRemote,
             try source.database.read({ try StoreCatalog.read($0).hasHistory })
         else { return }
         let tombstones = StoreCreation.tombstoneCount(model: target.model, entities: target.entities)

@@ -47,9 +47,7 @@ package struct RowCopy {
         self.model = model
         entities = model.entities.indices.filter { source.includes(entity: $0) }
         origin = target.recordsHistory ? ChangeOrigin(author: nil, contextName: nil) : nil
-        // Each save of rows in memory costs a step for each row that is there.
-        let isFarAway = (target as? StoreEngine)?.dialect.writesTogether == true
-        portionSize = target is MemoryEngine ? 16_384 : isFarAway ? 4096 : 1024
+        portionSize = (target as? any CopyTarget)?.copiedPortion ?? 1024
     }
 
     /// - Throws: ``StoreFailure`` for an entity that the target does not have, ``ExternalDataFailure`` for a value that cannot be
@@ -60,15 +58,11 @@ package struct RowCopy {
                 .unknownConfiguration, "The other store has no entity '\(model.entities[missing].name)'.",
                 entity: model.entities[missing].name)
         }
-        if let memory = target as? MemoryEngine { return try memory.writingOnce { try copy() } }
-        try copy()
-        // Keys that the source has given out to rows that are gone are not given out again either.
-        if let engine = target as? StoreEngine {
-            writing(true)
-            try engine.raiseKeyCounters(to: (source as? StoreEngine)?.highestKeys() ?? [:])
-            // Files of portions that were not written in the end.
-            if goesOn { try engine.removeOrphanedExternalData() }
-        }
+        guard let filled = target as? any CopyTarget else { return try copy() }
+        try filled.filling { try copy() }
+        writing(true)
+        try filled.endCopy(
+            highestKeys: { try (source as? any CopyableSource)?.highestKeys() ?? [:] }, wasResumed: goesOn)
     }
 
     private func copy() throws {
@@ -99,7 +93,7 @@ package struct RowCopy {
 
     /// By root entity: the keys that rows get in the target, where those are others.
     private func newKeys() throws -> [Int: [Int64: Int64]]? {
-        guard !keepsKeys, let memory = target as? MemoryEngine, memory.sharesKeys else { return nil }
+        guard !keepsKeys, (target as? any CopyTarget)?.sharesKeys == true else { return nil }
         var result: [Int: [Int64: Int64]] = [:]
         for root in Set(entities.map { model.entities[$0].root }).sorted() {
             var known: [Int64: Int64] = [:]
@@ -233,9 +227,8 @@ package struct RowCopy {
 
     /// Those of the owners that have pairs in the target already.
     private func ownersThere(of property: CompiledProperty, _ owners: [Int64]) throws -> Set<Int64> {
-        guard goesOn, let engine = target as? StoreEngine else { return [] }
-        let found = try engine.destinationKeys(entity: property.declaringEntity, slot: property.slot, owners: owners)
-        return Set(found.filter { !$0.keys.isEmpty }.map(\.owner))
+        guard goesOn, let filled = target as? any CopyTarget else { return [] }
+        return try filled.ownersWithMembers(of: property, among: owners)
     }
 }
 
@@ -275,9 +268,7 @@ extension RowSource {
 extension RowSource {
     /// The rows of that very entity, in portions, whatever the source stands on; few of them are in memory at a time.
     func forEachRow(of entity: Int, _ take: (RowList) throws -> Void) throws {
-        if let engine = self as? StoreEngine, engine.dialect.readsWhole {
-            return try engine.fetchPages(of: entity, size: 4096, take)
-        }
+        if let copyable = self as? any CopyableSource { return try copyable.forEachPortion(of: entity, take) }
         var plan = FetchPlan(entity: entity)
         plan.includesSubentities = false
         try fetchRows(plan, take)
@@ -290,13 +281,10 @@ extension RowSource {
         of property: CompiledProperty, in model: CompiledModel,
         _ take: ([(owner: Int64, destinations: [Int64])]) throws -> Void
     ) throws {
-        let entity = property.declaringEntity
-        if let engine = self as? StoreEngine {
-            return try engine.keyPages(of: entity, size: 1024) { owners in
-                let found = try engine.destinationKeys(entity: entity, slot: property.slot, owners: owners)
-                try take(found.map { ($0.owner, $0.keys.map(\.primaryKey)) })
-            }
+        if let copyable = self as? any CopyableSource {
+            return try copyable.forEachPortion(ofOwnersOf: property, take)
         }
+        let entity = property.declaringEntity
         let owners = try keys(FetchPlan(entity: entity)).map(\.primaryKey)
         let root = model.entities[property.relationship?.destination ?? entity].root
         for start in stride(from: 0, to: owners.count, by: 1024) {

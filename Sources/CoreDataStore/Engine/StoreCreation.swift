@@ -26,7 +26,7 @@ struct StoreCreation {
 
     func run(_ connection: any SQLConnection) throws {
         try Self.make(statements, in: connection)
-        if connection.dialect.writesTogether { try Self.createCommits(in: connection) }
+        if connection.dialect.notesCommits { try Self.createCommits(in: connection) }
         try connection.keepSchemaVersion()
         for ordinal in schema.entities {
             let entity = schema.model.entities[ordinal]
@@ -41,7 +41,7 @@ struct StoreCreation {
                     into: BookkeepingSchema.modelCacheTable, columns: ["Z_CONTENT"],
                     rows: [[.bind(.blob(modelCache))]]))
         }
-        if connection.dialect.writesTogether {
+        if connection.dialect.keepsComments {
             try connection.describe(schema.comments + [SchemaLayout.commitsComment])
         }
         if let tombstones { try Self.createHistory(tombstones: tombstones, in: connection) }

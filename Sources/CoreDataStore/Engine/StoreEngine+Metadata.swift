@@ -114,9 +114,9 @@ package struct MetadataRow: Sendable {
             ])
     }
 
-    /// On a server whoever has a former store of that place open knows by the number that this is another.
+    /// A program that has a former store of that place open knows by the number that this is another.
     private static func firstVersion(in dialect: SQLDialect) -> Int64 {
-        dialect.writesTogether ? .random(in: 1...1_000_000_000_000) : 1
+        dialect.isRemote ? .random(in: 1...1_000_000_000_000) : 1
     }
 
     /// The dictionary as users know it, with the UUID in it.

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -28,6 +29,10 @@ extension StoreEngine {
             model: model, entities: members.map(\.ordinal), options: options, makeDatabase: makeDatabase
         ).open()
         engine.watchModel()
+        do { for participant in options.participants { try participant.prepare(engine) } } catch {
+            engine.close()
+            throw error
+        }
         return engine
     }
 
@@ -97,7 +102,7 @@ private struct StoreOpening {
             try database.prepareFile()
             do {
                 return try fill(database, creation: creation)
-            } catch is StoreExists where options.database.server != nil {
+            } catch is StoreExists where database.dialect.sharesSchema {
                 guard !isSecondTime else {
                     throw StoreFailure(
                         .notAStore, "The schema has something in it, and no store: give the store a schema of its own.")
@@ -105,7 +110,7 @@ private struct StoreOpening {
                 // Made by somebody else since this looked.
                 return try open(database, isSecondTime: true, attempt: attempt)
             } catch let failure as SQLFailure
-                where options.database.server != nil && failure.kind == .serialization && attempt < Self.mostAttempts
+                where database.dialect.writesTogether && failure.kind == .serialization && attempt < Self.mostAttempts
             {
                 // Somebody else was making it at the same time.
                 Thread.sleep(forTimeInterval: .random(in: 0...min(0.005 * Double(1 << attempt), 0.25)))
@@ -138,7 +143,8 @@ private struct StoreOpening {
             model: model, layout: layout, database: database, identifier: row.identifier, metadata: row.metadata,
             schemaVersion: schemaVersion, entities: entities, path: options.database.path,
             isReadOnly: options.database.isReadOnly,
-            tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts)
+            tracksHistory: options.tracksHistory && !options.database.isReadOnly, fetchTexts: schema.fetchTexts,
+            participants: options.participants, clock: options.database.clock)
     }
 
     /// Makes the view of the history in a store that was made before there was one. A role without the right to make it opens the store without the view.
@@ -182,7 +188,7 @@ private struct StoreOpening {
 
     /// Makes the table in which transactions note that they are committed, in a store that was made before there was one.
     private func prepareCommits(_ database: any SQLDatabase) throws {
-        guard database.dialect.writesTogether, !options.database.isReadOnly,
+        guard database.dialect.notesCommits, !options.database.isReadOnly,
             try !database.read(TableNames.haveCommits)
         else { return }
         do {
@@ -210,7 +216,7 @@ private struct StoreOpening {
         if try !TableNames.haveBookkeeping(in: connection) {
             let tables = try TableNames.read(connection)
             if tables.isEmpty, !options.database.isReadOnly, options.createsStore { return .empty }
-            if tables.isEmpty, options.database.server != nil {
+            if tables.isEmpty, connection.dialect.sharesSchema {
                 throw StoreFailure(.cannotOpen, "There is no store in the schema, and none is to be made.")
             }
             guard tables.missingBookkeeping.isEmpty else {
@@ -301,7 +307,7 @@ private struct StoreOpening {
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: row.identifier,
             metadata: row.metadata, entities: entities, path: options.database.path, isReadOnly: true,
-            isReadOnlyForHistory: true, fetchTexts: schema.fetchTexts)
+            isReadOnlyForHistory: true, fetchTexts: schema.fetchTexts, clock: options.database.clock)
     }
 
     // MARK: - New stores
@@ -356,8 +362,9 @@ private struct StoreOpening {
         return StoreEngine(
             model: model, layout: layout, database: database, identifier: creation.identifier,
             metadata: creation.metadata, schemaVersion: schemaVersion, entities: entities, path: options.database.path,
-            tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts)
+            tracksHistory: options.tracksHistory, fetchTexts: creation.schema.fetchTexts,
+            participants: options.participants, clock: options.database.clock)
     }
 
-    private struct StoreExists: Error {}
+    private struct StoreExists: EngineFailure {}
 }

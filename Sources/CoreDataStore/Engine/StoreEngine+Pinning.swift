@@ -3,8 +3,10 @@ import Foundation
 
 // The store as it was at one moment.
 extension StoreEngine: FormerRows {
+    package func pinned() throws -> (any FormerRows)? { try pinnedEngine() }
+
     /// The store on a connection of its own, whose transaction stays open; its rows are not those that contexts share.
-    package func pinned() throws -> (any FormerRows)? {
+    func pinnedEngine() throws -> StoreEngine? {
         let hasFiles = model.entities.contains { !$0.externalDataColumns.isEmpty }
         for attempt in 0..<2 {
             let files = hasFiles ? FormerFiles(keepingFilesOf: externalData) : nil
@@ -20,7 +22,7 @@ extension StoreEngine: FormerRows {
             return StoreEngine(
                 model: model, layout: layout, database: database, identifier: identifier,
                 metadata: openedMetadata.metadata, entities: entities, path: path, isReadOnly: true,
-                formerFiles: files, keepsRows: false, fetchTexts: fetchTexts)
+                formerFiles: files, keepsRows: false, fetchTexts: fetchTexts, clock: clock)
         }
         return nil
     }

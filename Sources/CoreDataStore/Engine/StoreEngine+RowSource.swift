@@ -3,6 +3,8 @@ import Foundation
 
 // Rows that contexts share: read when they are not in memory, or too old.
 extension StoreEngine: RowSource {
+    package var traits: SourceTraits { SourceTraits(isRemote: dialect.isRemote) }
+
     package func includes(entity: Int) -> Bool { layout.entities[entity] != nil }
 
     package func root(ofEntity entity: Int) -> Int { model.entities[entity].root }
@@ -13,7 +15,7 @@ extension StoreEngine: RowSource {
 
     package func cachedRow(_ primaryKey: Int64, root: Int, staleness: Double) -> HeldRow? {
         if staleness < 0 { return rowCache.heldRow(root: root, primaryKey: primaryKey) }
-        return rowCache.heldRow(root: root, primaryKey: primaryKey, after: Self.now - staleness)
+        return rowCache.heldRow(root: root, primaryKey: primaryKey, after: clock.now - staleness)
     }
 
     package func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
@@ -23,7 +25,7 @@ extension StoreEngine: RowSource {
             rowCache.remove([RowKey(entity: root, primaryKey: primaryKey)])
             return nil
         }
-        return rowCache.adopt(row, readSince: moment, at: Self.now)
+        return rowCache.adopt(row, readSince: moment, at: clock.now)
     }
 
     package func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
@@ -33,7 +35,7 @@ extension StoreEngine: RowSource {
         guard !missing.isEmpty else { return found }
         let moment = rowCache.moment
         let rows = try rows(forKeys: missing.map { primaryKeys[$0] }, root: root)
-        rowCache.adopt(rows, readSince: moment, at: Self.now)
+        rowCache.adopt(rows, readSince: moment, at: clock.now)
         let read = KeyTable()
         for index in rows.indices { read.set(rows.view(index).primaryKey, UInt(index + 1)) }
         for index in missing {
@@ -51,6 +53,4 @@ extension StoreEngine: RowSource {
         rowCache.removeAll()
         database.close()
     }
-
-    static var now: Double { Date().timeIntervalSinceReferenceDate }
 }

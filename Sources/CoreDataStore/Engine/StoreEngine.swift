@@ -29,6 +29,10 @@ package final class StoreEngine: Sendable {
     package let isReadOnlyForHistory: Bool
     /// Whether the store has history tables and they are written.
     package let tracksHistory: Bool
+    /// What takes part in every transaction that writes rows, in this order.
+    let participants: [any SaveParticipant]
+    /// Where times come from: of the history, of `now()`, of cached rows.
+    package let clock: StoreClock
     /// The rows that contexts hold.
     package let rowCache: RowCache
 
@@ -70,7 +74,8 @@ package final class StoreEngine: Sendable {
         metadata: StoreMetadata = StoreMetadata(propertyList: Data()), schemaVersion: Int64? = nil,
         entities: [Int]? = nil, path: String? = nil, isReadOnly: Bool = false, isReadOnlyForHistory: Bool = false,
         tracksHistory: Bool = false, formerFiles: FormerFiles? = nil, keepsRows: Bool = true,
-        fetchTexts: FetchTexts = FetchTexts()
+        fetchTexts: FetchTexts = FetchTexts(), participants: [any SaveParticipant] = [],
+        clock: StoreClock = .system
     ) {
         self.model = model
         self.layout = layout
@@ -83,6 +88,11 @@ package final class StoreEngine: Sendable {
         self.isReadOnly = isReadOnly
         self.isReadOnlyForHistory = isReadOnlyForHistory
         self.tracksHistory = tracksHistory
+        self.clock = clock
+        var own: [any SaveParticipant] = []
+        if !layout.searchIndexes.isEmpty { own.append(SearchParticipant(indexes: layout.searchIndexes)) }
+        if tracksHistory { own.append(HistoryParticipant()) }
+        self.participants = own + participants
         self.formerFiles = formerFiles
         self.fetchTexts = fetchTexts
         entitiesWithDerived = model.entities.map { entity in

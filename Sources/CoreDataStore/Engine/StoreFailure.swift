@@ -1,9 +1,10 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
 /// Why a store could not be opened, made or read.
-package struct StoreFailure: Error, Sendable {
+package struct StoreFailure: EngineFailure, Sendable {
     package enum Kind: Sendable, Equatable {
         /// The file is no database, or is damaged.
         case notADatabase

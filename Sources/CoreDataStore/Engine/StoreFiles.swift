@@ -3,7 +3,7 @@ import CoreDataSQL
 import Foundation
 
 /// A store is, or was made meanwhile, where one was to be put.
-package struct PlaceTaken: Error {
+package struct PlaceTaken: EngineFailure {
     package init() {}
 }
 

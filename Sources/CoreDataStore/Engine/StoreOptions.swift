@@ -21,6 +21,8 @@ package struct StoreOptions: Sendable {
     package var identifier: String?
     /// Metadata of a store that is made, beside what every store has.
     package var metadata: StoreMetadata?
+    /// What takes part in the transactions that write to the store, beside the store's own search indexes and history.
+    package var participants: [any SaveParticipant] = []
     /// Writes down the model, which a new store keeps a copy of.
     package var document: (@Sendable () -> ModelDocument)?
 

@@ -185,7 +185,7 @@ extension StoreEngine {
         reading.createsStore = false
         let old = try open(model: model, options: reading, makeDatabase: makeDatabase)
         defer { old.close() }
-        let pinned = old.database.dialect.writesTogether ? try old.pinned() as? StoreEngine : nil
+        let pinned = old.database.dialect.writesTogether ? try old.pinnedEngine() : nil
         defer { pinned?.close() }
         let state = pinned ?? old
         let row = try state.metadata()

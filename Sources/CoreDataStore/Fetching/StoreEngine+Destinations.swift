@@ -51,7 +51,7 @@ extension StoreEngine {
         }
         return members.lists.map { list in
             var rows = list.members
-            rowCache.adopt(&rows, readSince: moment, at: Self.now)
+            rowCache.adopt(&rows, readSince: moment, at: clock.now)
             return (owner: list.owner, rows: rows)
         }
     }

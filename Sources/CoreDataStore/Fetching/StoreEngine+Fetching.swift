@@ -9,13 +9,13 @@ extension StoreEngine {
 
     var planner: FetchPlanner {
         FetchPlanner(
-            model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate, dialect: dialect)
+            model: model, layout: layout, now: clock.now, dialect: dialect)
     }
 
     /// Leaves all that computes to memory.
     var plannerWithoutComputation: FetchPlanner {
         FetchPlanner(
-            model: model, layout: layout, now: Date().timeIntervalSinceReferenceDate,
+            model: model, layout: layout, now: clock.now,
             dialect: dialect.withoutComputation)
     }
 
@@ -74,7 +74,7 @@ extension StoreEngine {
         let moment = rowCache.moment
         func handOver() throws {
             guard !portion.isEmpty else { return }
-            rowCache.adopt(portion, readSince: moment, at: Self.now)
+            rowCache.adopt(portion, readSince: moment, at: clock.now)
             defer { giveUp(portion) }
             try take(portion)
         }

@@ -130,7 +130,7 @@ final class HistoryWriter {
         while first < keys.count {
             try statement.bind(nextChange, at: place)
             try statement.bind(keys[first], at: place + 1)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 written += 1
                 try statement.runLater(expecting: 1) { [self] in written -= 1 }
             } else {
@@ -155,9 +155,10 @@ final class HistoryWriter {
 
     /// Takes the transaction back where nothing came of it; called once the connection is settled.
     ///
+    /// - Parameter writtenBefore: how many changes others have written into the transaction.
     /// - Returns: its number, unless there is none.
-    func end() throws -> Int64? {
-        guard written == 0 else { return transaction }
+    func end(writtenBefore: Int) throws -> Int64? {
+        guard written + writtenBefore == 0 else { return transaction }
         try connection.run(
             DeleteStatement(
                 from: BookkeepingSchema.transactionTable,

@@ -28,7 +28,7 @@ extension StoreEngine {
             let known = readers.first { $0.name == name }
             readers.removeAll { $0.name == name }
             readers.append(
-                HistoryReader(name: name, position: max(position, known?.position ?? position), time: Self.now))
+                HistoryReader(name: name, position: max(position, known?.position ?? position), time: clock.now))
         }
     }
 

@@ -15,15 +15,6 @@ extension StoreEngine {
         }
     }
 
-    /// Begins the transaction that records the changes; `nil` where the store keeps no history, or no row changes.
-    func beginHistory(of changes: ChangeSet, _ connection: any SQLConnection) throws -> HistoryWriter? {
-        guard tracksHistory else { return nil }
-        let count = changes.insertions.count + changes.updates.count + changes.deletions.count
-        guard count > 0 else { return nil }
-        return try historyWriter(
-            nil, of: count, changes.origin ?? ChangeOrigin(), connection, members: changes.changedMembers)
-    }
-
     /// What writes that many changes into the transaction of that number, or into a new one.
     func historyWriter(
         _ transaction: Int64?, of count: Int, _ origin: ChangeOrigin, _ connection: any SQLConnection,
@@ -35,14 +26,13 @@ extension StoreEngine {
             transaction: try transaction ?? takeKeys(of: .transactions, count: 1, connection).lowerBound,
             firstChange: try takeKeys(of: .changes, count: count, connection).lowerBound, members: members)
         if transaction == nil {
-            try writer.begin(origin, at: Self.now) { try key(of: $0, tables, connection) }
+            try writer.begin(origin, at: clock.now) { try key(of: $0, tables, connection) }
         }
         return writer
     }
 
     /// Forgets what a transaction that was rolled back had put into the history.
     func forgetHistoryKeys() {
-        guard tracksHistory else { return }
         keyCounters.withLock { counters in
             for counter in [KeyCounter.changes, .transactions, .transactionStrings] { counters[counter.index] = nil }
         }

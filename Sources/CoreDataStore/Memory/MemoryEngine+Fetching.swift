@@ -29,8 +29,7 @@ extension MemoryEngine {
         try MemoryKeys(model: model, entity: plan.entity).check(plan.predicate)
         let objects = graph.rows(of: plan.entity, includesSubentities: plan.includesSubentities)
             .map { MemoryObject($0, in: graph) }
-        let now = Date().timeIntervalSinceReferenceDate
-        return try plan.predicate.map { try $0.filter(objects, in: graph, now: now) } ?? objects
+        return try plan.predicate.map { try $0.filter(objects, in: graph, now: clock.now) } ?? objects
     }
 
     /// What the plan selects, sorted as it says.

@@ -17,12 +17,13 @@ package final class MemoryEngine: RowSource {
     let model: CompiledModel
     package let identifier: String
     package let isReadOnly: Bool
+    package let clock: StoreClock
     /// Empty: the graph itself has every row.
     package let rowCache: RowCache
     private let entities: Set<Int>
     private let derivations: MemoryDerivations
     /// Whether a key is given out once for all entities, and not once for each hierarchy.
-    let sharesKeys: Bool
+    package let sharesKeys: Bool
     /// What keeps the rows beyond the process, if anything does.
     package let backing: (any MemoryBacking)?
 
@@ -38,17 +39,18 @@ package final class MemoryEngine: RowSource {
     /// - Throws: ``StoreFailure`` for a model with a derived attribute that cannot be computed.
     package convenience init(
         model: CompiledModel, entities: [Int]? = nil, identifier: String = UUID().uuidString,
-        metadata: StoreMetadata = StoreMetadata(propertyList: Data()), isReadOnly: Bool = false
+        metadata: StoreMetadata = StoreMetadata(propertyList: Data()), isReadOnly: Bool = false,
+        clock: StoreClock = .system
     ) throws {
         var contents = MemoryContents(model: model, identifier: identifier)
         contents.metadata = metadata
-        try self.init(contents, entities: entities, isReadOnly: isReadOnly)
+        try self.init(contents, entities: entities, isReadOnly: isReadOnly, clock: clock)
     }
 
     /// A source with these rows, which are kept by `backing` from then on.
     package init(
         _ contents: MemoryContents, entities: [Int]? = nil, isReadOnly: Bool = false, sharesKeys: Bool = false,
-        backing: (any MemoryBacking)? = nil
+        backing: (any MemoryBacking)? = nil, clock: StoreClock = .system
     ) throws {
         model = contents.graph.model
         let entities = Set(entities ?? Array(model.entities.indices))
@@ -56,11 +58,14 @@ package final class MemoryEngine: RowSource {
         derivations = try MemoryDerivations(model: model, entities: entities)
         identifier = contents.identifier
         self.isReadOnly = isReadOnly
+        self.clock = clock
         self.sharesKeys = sharesKeys
         self.backing = backing
         rowCache = RowCache(model: model)
         state = Mutex(contents)
     }
+
+    package var traits: SourceTraits { SourceTraits(holdsAllRows: true, writesWhole: true) }
 
     package func includes(entity: Int) -> Bool { entities.contains(entity) }
     package func root(ofEntity entity: Int) -> Int { model.entities[entity].root }
@@ -170,7 +175,7 @@ package final class MemoryEngine: RowSource {
             if let failure = save.failure(of: changes) { throw failure }
             try save.checkKeys(changes)
             try beforeCommit?()
-            let derivedRows = graph.apply(changes, derivations, now: Date().timeIntervalSinceReferenceDate)
+            let derivedRows = graph.apply(changes, derivations, now: clock.now)
             if let backing, changes.writesAnything, !state.withLock({ $0.isWrittenLater }) {
                 var contents = state.withLock { $0 }
                 contents.graph = graph
@@ -254,6 +259,12 @@ package protocol MemoryBacking: AnyObject, Sendable {
     /// Writes what the engine will have as soon as this returns, all of it or nothing.
     func write(_ contents: MemoryContents, after changes: ChangeSet) throws
     func close()
+}
+
+/// Keeps them in a file, which can be moved.
+package protocol FileBacking: MemoryBacking {
+    /// See ``MovableSource/move(to:)``.
+    func move(to path: String) throws
 }
 
 extension MemoryGraph {

@@ -94,7 +94,7 @@ extension StoreMigration {
         var options = options
         options.isReadOnly = true
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
-            guard let schema = try database.settings()["schema"], database.dialect.altersTables else {
+            guard database.dialect.sharesSchema, let schema = try database.settings()["schema"] else {
                 throw StoreFailure(.cannotOpen, "Only a store on a server is migrated by a script.")
             }
             return try database.read { connection in

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import CoreDataSQL
 
 /// One operation of a migration, as data.
@@ -93,7 +94,7 @@ package struct MigrationLoss: Sendable {
 }
 
 /// Why a store cannot be migrated, or was not.
-package struct MigrationFailure: Error, Sendable {
+package struct MigrationFailure: EngineFailure, Sendable {
     package enum Kind: Sendable, Equatable {
         /// Nobody has the model that the store was made with.
         case missingSourceModel

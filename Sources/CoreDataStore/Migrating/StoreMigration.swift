@@ -78,7 +78,7 @@ package struct StoreMigration {
                     let kinds = try StoreConstraints.remove(in: connection)
                     let loss = try MigrationExecutor(connection: connection, external: external, progress: progress)
                         .run(plan)
-                    if connection.dialect.writesTogether { try connection.describe(plan.schema.comments) }
+                    if connection.dialect.keepsComments { try connection.describe(plan.schema.comments) }
                     try StoreConstraints.make(plan.schema.constraints(kinds, document: document), in: connection)
                     return Outcome(plan: plan, loss: loss)
                 }

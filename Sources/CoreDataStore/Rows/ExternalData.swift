@@ -90,7 +90,7 @@ package struct ExternalData: Sendable {
 }
 
 /// A file of external data that cannot be read or written.
-package struct ExternalDataFailure: Error, Sendable {
+package struct ExternalDataFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         /// There is no such file.
         case missing

@@ -106,7 +106,7 @@ package struct ChangeSet: Sendable {
 }
 
 /// Why a save wrote nothing.
-package enum SaveFailure: Error {
+package enum SaveFailure: EngineFailure {
     /// Rows that another writer changed (`persisted` is the row now) or deleted (`persisted` is nil) meanwhile.
     case conflicts([Conflict])
     /// Uniqueness constraints that the changes would violate.

@@ -69,7 +69,7 @@ extension StoreEngine {
     }
 
     /// The highest key that was given out in each hierarchy, by root entity.
-    func highestKeys() throws -> [Int: Int64] {
+    package func highestKeys() throws -> [Int: Int64] {
         try database.read { connection in
             var keys: [Int: Int64] = [:]
             for root in model.entities.indices where model.entities[root].root == root && includes(entity: root) {

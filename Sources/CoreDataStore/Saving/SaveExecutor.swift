@@ -5,23 +5,29 @@ import CoreDataSQL
 /// save that does I/O.
 struct SaveExecutor {
     /// A row that another writer has changed or deleted since it was read.
-    struct RowIsOutdated: Error {}
+    struct RowIsOutdated: EngineFailure {}
 
     let connection: any SQLConnection
     let identifier: String
     let externalData: ExternalDataWriter
-    /// Where the store records its changes.
-    let history: HistoryWriter?
+    /// The parts that the store's participants have in the transaction.
+    let participations: [any SaveParticipation]
 
     /// - Throws: ``RowIsOutdated`` at the first such row, perhaps once the connection is settled; what to tell about it is found out after
     ///   the rollback.
     /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
     @discardableResult
-    func run(_ plan: SavePlan) throws -> [Int] {
+    func run(_ plan: SavePlan, of changes: ChangeSet) throws -> [Int] {
+        let portion = participations.isEmpty ? nil : SavePortion(changes: changes, plan: plan)
+        func tell(_ hook: (any SaveParticipation, SavePortion) throws -> Void) throws {
+            guard let portion else { return }
+            for participation in participations { try hook(participation, portion) }
+        }
+        try tell { try $0.willWrite($1) }
         connection.runsInAnyOrder = plan.runsInAnyOrder
         for step in plan.checks { try check(step) }
         for step in plan.removedLinks { try write(step) }
-        if let history { try plan.deletions.forEach(history.note) }
+        try tell { try $0.willDelete($1) }
         for step in plan.deletions { try delete(step) }
         for step in plan.parkings { try park(step) }
         for step in plan.updates { try update(step) }
@@ -30,10 +36,7 @@ struct SaveExecutor {
         var absorbed: [Int] = []
         for step in plan.absorptions { absorbed += try absorb(step) }
         for step in plan.insertedLinks { try write(step) }
-        if let history {
-            try plan.updates.forEach(history.note)
-            try plan.insertions.forEach(history.note)
-        }
+        try tell { try $0.didWrite($1) }
         if let metadata = plan.metadata { try write(metadata) }
         return plan.absorptions.count > 1 ? absorbed.sorted() : absorbed
     }
@@ -41,7 +44,7 @@ struct SaveExecutor {
     /// Runs a statement of which it matters only that it does not fail.
     @inline(__always)
     private func run(_ statement: any SQLStatement) throws {
-        if connection.putsOffResults { return try statement.runLater(expecting: nil, otherwise: {}) }
+        if connection.pipelines { return try statement.runLater(expecting: nil, otherwise: {}) }
         try statement.run()
     }
 
@@ -51,7 +54,7 @@ struct SaveExecutor {
         for row in step.rows {
             try statement.bind(row.key.primaryKey, at: 0)
             try statement.bind(Int64(row.version), at: 1)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: 1) { throw RowIsOutdated() }
             } else {
                 guard try statement.step() else { throw RowIsOutdated() }
@@ -115,7 +118,7 @@ struct SaveExecutor {
         for index in first..<step.rows.count {
             try bind(step, index, to: statement, at: 0)
             try statement.bind(Int64(step.rows[index].old.version), at: form.columns.count + 2)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: 1) { throw RowIsOutdated() }
             } else if try statement.run() != 1 {
                 throw RowIsOutdated()
@@ -185,7 +188,7 @@ struct SaveExecutor {
             try statement.bind(step.rows[range.lowerBound].key.primaryKey, at: 0)
             try statement.bind(step.rows[range.upperBound - 1].key.primaryKey, at: 1)
             try statement.bind(Int64(step.rows[range.lowerBound].version), at: 2)
-            if connection.putsOffResults {
+            if connection.pipelines {
                 try statement.runLater(expecting: range.count) { try checkGone(step, range) }
             } else if try statement.run() != range.count {
                 try checkGone(step, range)
@@ -213,7 +216,7 @@ struct SaveExecutor {
                 try statement.bind(Int64(version), at: count)
                 let rows = first..<first + count
                 func checkRows() throws { try rows.forEach { try checkGone(step, $0..<$0 + 1) } }
-                if connection.putsOffResults {
+                if connection.pipelines {
                     try statement.runLater(expecting: count, otherwise: checkRows)
                 } else if try statement.run() != count {
                     try checkRows()
@@ -223,7 +226,7 @@ struct SaveExecutor {
                 try single.bind(step.rows[first].key.primaryKey, at: 0)
                 try single.bind(Int64(version), at: 1)
                 let row = first..<first + 1
-                if connection.putsOffResults {
+                if connection.pipelines {
                     try single.runLater(expecting: 1) { try checkGone(step, row) }
                 } else if try single.run() != 1 {
                     try checkGone(step, row)

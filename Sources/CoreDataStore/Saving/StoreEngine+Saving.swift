@@ -44,15 +44,16 @@ extension StoreEngine {
                 attempted = changes
                 if writesTogether { forgetReservedKeys(upTo: changes.insertions) }
                 let plan = try SavePlanner(tables: saveTables).plan(changes)
-                let history = try beginHistory(of: changes, connection)
+                let participations = try participations(in: connection)
                 let absorbed = try SaveExecutor(
-                    connection: connection, identifier: identifier, externalData: writer, history: history
-                ).run(plan)
-                try SearchIndexes.update(layout.searchIndexes, in: connection)
+                    connection: connection, identifier: identifier, externalData: writer,
+                    participations: participations
+                ).run(plan, of: changes)
+                for participation in participations { try participation.willEnd() }
                 try connection.settle()
-                let outcome = SaveOutcome(
-                    keys: ranges, derivedRows: rows(connection.derivedAttributeReports),
-                    historyTransaction: try history?.end(), absorbed: absorbed)
+                var outcome = SaveOutcome(
+                    keys: ranges, derivedRows: rows(connection.derivedAttributeReports), absorbed: absorbed)
+                for participation in participations { try participation.finish(&outcome) }
                 try beforeCommit?()
                 return outcome
             }
@@ -62,7 +63,7 @@ extension StoreEngine {
                     writer.finish()
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
-                    rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: Self.now)
+                    rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: clock.now)
                 }
             }
             let outcome = try retrying {
@@ -70,7 +71,7 @@ extension StoreEngine {
                     where failure.kind == .expectation
                 {
                     savesBesideOthers.store(tracksHistory ? 16 : 0, ordering: .relaxed)
-                    forgetHistoryKeys()
+                    tellOfRollback()
                     return try save(atOnce: false)
                 }
             }
@@ -80,7 +81,7 @@ extension StoreEngine {
             keyCounters.withLock { counters in
                 for root in keys.keys { counters[root] = nil }
             }
-            forgetHistoryKeys()
+            tellOfRollback()
             throw try explained(error, attempted)
         }
     }
@@ -97,7 +98,7 @@ extension StoreEngine {
         let roots = Set(outcome.absorbed.map { model.entities[changes.insertions[$0].row.entity].root })
         var changes = changes
         changes.insertions.removeElements(at: outcome.absorbed)
-        rowCache.commit(changes, changedByStore: uncertainRows(changes, outcome), at: Self.now)
+        rowCache.commit(changes, changedByStore: uncertainRows(changes, outcome), at: clock.now)
         for root in roots { rowCache.removeAll(root: root) }
     }
 
@@ -108,10 +109,10 @@ extension StoreEngine {
             + changes.updates.lazy.map(\.new.key).filter { entitiesWithDerived[$0.entity] }
     }
 
-    /// Rows of an entity alone in its table, with one constraint: which rows took values of which new ones is neither found out nor
-    /// recorded.
+    /// Rows of an entity alone in its table, with one constraint: which rows took values of which new ones is not found out, so that no
+    /// participant could be told.
     package func absorbs(entity: Int) -> IndexMask? {
-        guard !database.dialect.writesTogether, !tracksHistory, layout.searchIndexes.isEmpty else { return nil }
+        guard !database.dialect.writesTogether, participants.isEmpty else { return nil }
         return (try? saveTables.table(of: entity))?.absorbing
     }
 
@@ -139,7 +140,7 @@ extension StoreEngine {
             var conflict = conflict
             conflict.cached = rowCache.correct(
                 conflict.key, knownAt: conflict.expectedVersion, by: conflict.persisted, readSince: moment,
-                at: Self.now)
+                at: clock.now)
             return conflict
         }
     }

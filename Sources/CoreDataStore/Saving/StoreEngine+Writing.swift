@@ -47,7 +47,7 @@ extension StoreEngine {
             do { return try body() } catch let failure as SQLFailure
                 where failure.kind == .serialization || failure.kind == .disconnected
             {
-                forgetHistoryKeys()
+                tellOfRollback()
                 Thread.sleep(forTimeInterval: Double.random(in: 0...pause))
                 pause = min(pause * 2, 0.25)
             }
@@ -68,7 +68,7 @@ extension StoreEngine {
     /// Sees that the store is still of the model with which it was opened, before anything is written: somebody else may have
     /// migrated it meanwhile, and its tables have the same names.
     func checkModel(_ connection: any SQLConnection, isWriting: Bool = true) throws {
-        if connection.putsOffResults, let known = knownSchemaVersion.withLock({ $0 }) {
+        if connection.pipelines, let known = knownSchemaVersion.withLock({ $0 }) {
             return try connection.expectSchemaVersion(known) { [unowned(unsafe) connection] in
                 try self.lookAtModel(connection, isWriting: isWriting)
             }
@@ -83,9 +83,9 @@ extension StoreEngine {
         try checkModelNow()
     }
 
-    /// Where a server has the store, looks whether somebody has migrated it.
+    /// Where a check of the model may still be queued, runs it: another program may have migrated the store.
     func checkModelNow() throws {
-        guard database.dialect.altersTables else { return }
+        guard database.dialect.isRemote else { return }
         try database.read { try $0.settle() }
     }
 
@@ -95,7 +95,7 @@ extension StoreEngine {
         // Read from the metadata's property list, so only where the schema is not the one that was looked at last.
         let hashes = openedMetadata.metadata.versionHashes
         let found = try MetadataRow.read(connection)
-        guard !connection.putsOffResults || found.identifier == openedMetadata.identifier else {
+        guard !connection.dialect.isRemote || found.identifier == openedMetadata.identifier else {
             throw StoreFailure(
                 .incompatibleModel,
                 "The store\(StoreFailure.quoted(path)) was replaced by another since it was opened. Nothing was \(isWriting ? "written" : "read"); open the one that is there now."
@@ -107,7 +107,7 @@ extension StoreEngine {
                 "The store\(StoreFailure.quoted(path)) was migrated to another version of the model since it was opened. Nothing was \(isWriting ? "written" : "read"); open it with the version that it is of now."
             )
         }
-        if connection.putsOffResults {
+        if connection.dialect.isRemote {
             // It may be an older state of the store that somebody has put back.
             reservedKeys.withLock { $0.removeAll() }
             rowCache.removeAll()

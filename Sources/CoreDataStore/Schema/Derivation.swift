@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// What the expression of a derived attribute means in its model: `now()`, `name`, `unit.name`, `pages.@count`,
@@ -30,7 +31,7 @@ struct Derivation {
     }
 
     /// Why a text means nothing.
-    struct Problem: Error {
+    struct Problem: EngineFailure {
         var reason: String
     }
 

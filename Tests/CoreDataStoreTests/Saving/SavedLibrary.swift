@@ -33,12 +33,13 @@ struct SavedLibrary {
             path: inFile ? try Fixtures.temporaryFolder().appendingPathComponent("Library.sqlite").path : nil)
     }
 
-    init(path: String?, isReadOnly: Bool = false) throws {
+    init(path: String?, isReadOnly: Bool = false, participants: [any SaveParticipant] = []) throws {
         self.path = path
         model = try Self.makeModel()
         var options = StoreOptions(path: path)
         options.identifier = "UUID"
         options.database.isReadOnly = isReadOnly
+        options.participants = participants
         engine = try StoreEngine.open(model: model, options: options, makeDatabase: makeDatabase)
         database = engine.database
     }

@@ -83,6 +83,27 @@ import Testing
         }
     }
 
+    @Test("P3: a child reads dictionaries of its generation") func aChildReadsDictionariesOfTheGeneration() throws {
+        let stack = try GenerationStack()
+        let id = try stack.add("A")[0]
+        let context = stack.context
+        let (child, grandchild) = (NSManagedObjectContext(.privateQueue), NSManagedObjectContext(.privateQueue))
+        child.parent = context
+        grandchild.parent = child
+        func titles() throws -> [[String]] {
+            try [context, child, grandchild].map { reader in try reader.performAndWait { try reader.storedTitles() } }
+        }
+        #expect(try titles() == [["A"], ["A"], ["A"]])
+        try context.performAndWait {
+            try context.setQueryGenerationFrom(.current)
+            _ = try context.countOfBooks()
+        }
+        try stack.rename(id, "B")
+        #expect(try titles() == [["A"], ["A"], ["A"]])
+        try context.performAndWait { try context.setQueryGenerationFrom(nil) }
+        #expect(try titles() == [["B"], ["B"], ["B"]])
+    }
+
     // MARK: P4
 
     @Test("P4: a token of another coordinator is refused") func aTokenOfAnotherCoordinatorIsRefused() throws {

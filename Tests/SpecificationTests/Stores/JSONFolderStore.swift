@@ -17,7 +17,7 @@ extension SpecifiedStore {
                 let folder = try Fixtures.temporaryFolder()
                 let store = try coordinator.addPersistentStore(
                     ofType: JSONFolderStore.storeType, configurationName: nil, at: folder)
-                guard let source = coordinator.attachedStore(of: store)?.source else { throw ContextsOnly() }
+                guard let source = coordinator.attachedStore(of: store)?.target else { throw ContextsOnly() }
                 return OpenedStore(
                     source: source,
                     remove: {

@@ -62,11 +62,11 @@ struct CustomMigration {
                 coordinator: coordinator)
         }
         old.coordinator = coordinator
-        guard let attached = coordinator.attachedStores.first, let engine = attached.source as? MemoryEngine else {
+        guard let attached = coordinator.attachedStores.first, let source = attached.target as? any WholeSource else {
             return MemoryContents(model: coordinator.compiledModel)
         }
         old.references = attached.references
-        return engine.contents
+        return source.contents
     }
 
     /// Read so that this process keeps its locks: a class of a program's own may keep a database there.

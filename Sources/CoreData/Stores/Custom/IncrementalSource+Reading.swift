@@ -30,7 +30,7 @@ extension IncrementalSource {
         enter()
         defer { leave() }
         guard let known = rows[RowKey(entity: root, primaryKey: primaryKey)], !known.isForgotten else { return nil }
-        if staleness >= 0, Date().timeIntervalSinceReferenceDate - known.time > staleness { return nil }
+        if staleness >= 0, clock.now - known.time > staleness { return nil }
         return HeldRow(known.row)
     }
 
@@ -91,14 +91,14 @@ extension IncrementalSource {
         let key = RowKey(entity: root, primaryKey: primaryKey)
         let known = rows[key]
         if var known, known.version == node.version {
-            known.time = Date().timeIntervalSinceReferenceDate
+            known.time = clock.now
             known.isForgotten = false
             rows[key] = known
             return known
         }
         let row = try IncrementalRow(source: self, store: store, context: context)
             .row(of: node, key: primaryKey, version: known.map { $0.row.version &+ 1 } ?? 1)
-        let made = Known(row: row, version: node.version, time: Date().timeIntervalSinceReferenceDate)
+        let made = Known(row: row, version: node.version, time: clock.now)
         rows[key] = made
         return made
     }

@@ -72,7 +72,7 @@ extension IncrementalSource {
         }
         request.affectedStores = [store]
         _ = try store.execute(request, with: saved?.context)
-        let now = Date().timeIntervalSinceReferenceDate
+        let now = clock.now
         for deletion in changes.deletions { rows[rootKey(deletion.key)] = nil }
         for row in changes.insertions.map(\.row) + changes.updates.map(\.new) {
             // The version that the store has given it; without an answer it is asked for when it is needed.

@@ -18,6 +18,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     let references: ReferenceTable
     let rowCache: RowCache
     let runtime: ModelRuntime
+    let clock: StoreClock
     weak var attached: AttachedStore?
     let store: NSIncrementalStore
     private let entities: Set<Int>
@@ -42,9 +43,10 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// What the store has not been told yet of objects that came or went: whoever asks it now tells it then.
     private let registrations = Mutex<[(isRegistered: Bool, ids: [NSManagedObjectID])]>([])
 
-    init(_ store: NSIncrementalStore, runtime: ModelRuntime, entities: [Int]) {
+    init(_ store: NSIncrementalStore, runtime: ModelRuntime, entities: [Int], clock: StoreClock) {
         self.store = store
         self.runtime = runtime
+        self.clock = clock
         self.entities = Set(entities)
         references = ReferenceTable.of(store: store.identifier ?? "")
         rowCache = RowCache(model: runtime.model)
@@ -54,6 +56,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// The name of the store's class, for messages.
     var storeName: String { "\(type(of: store))" }
     var isReadOnly: Bool { store.isReadOnly }
+    var traits: SourceTraits { SourceTraits(readsRowsLater: true) }
 
     func includes(entity: Int) -> Bool { entities.contains(entity) }
     func root(ofEntity entity: Int) -> Int { runtime.model.entities[entity].root }

@@ -114,7 +114,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         let backing = NodeBacking(self, runtime: coordinator.runtime, ReferenceTable.of(store: identifier))
         var empty = MemoryContents(model: coordinator.runtime.model, identifier: identifier)
         empty.metadata = try metadataRow().metadata
-        let engine = try MemoryEngine(empty, entities: entities, isReadOnly: isReadOnly, backing: backing)
+        let engine = try MemoryEngine(
+            empty, entities: entities, isReadOnly: isReadOnly, backing: backing, clock: coordinator.clock)
         let attached = AttachedStore(
             self, source: engine, index: index, objectSource: backing, references: backing.references)
         self.attached = attached
@@ -135,7 +136,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         // Its own: the names that the store has go by the entities of the older model.
         let backing = NodeBacking(self, runtime: coordinator.runtime, ReferenceTable())
         name(backing.references)
-        let engine = try MemoryEngine(contents, entities: entities, isReadOnly: true, backing: backing)
+        let engine = try MemoryEngine(
+            contents, entities: entities, isReadOnly: true, backing: backing, clock: coordinator.clock)
         let attached = AttachedStore(
             self, source: engine, index: index, objectSource: backing, references: backing.references)
         self.attached = attached

@@ -109,7 +109,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // MARK: The source
 
     final func attach(index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int]) -> AttachedStore {
-        let source = IncrementalSource(self, runtime: coordinator.runtime, entities: entities)
+        let source = IncrementalSource(self, runtime: coordinator.runtime, entities: entities, clock: coordinator.clock)
         let attached = AttachedStore(
             self, source: source, index: index, objectSource: source, references: source.references)
         self.attached = attached
