@@ -42,6 +42,11 @@ import Testing
             // With the package's trait PostgreSQL only.
             "CoreDataPostgreSQL",
         ],
+        "SwiftDataMacros": [
+            "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics", "SwiftCompilerPlugin",
+        ],
+        // The macros are named by the text of their declarations, not imported.
+        "SwiftData": ["CoreData", "CoreDataModel", "CoreDataPredicate", "CoreDataPrimitives", "Observation"],
         "coredata-modelc": ["CoreDataPrimitives", "CoreDataModel", "CoreDataCodeGeneration"],
         "coredata-managed": ["CoreDataPrimitives", "CoreDataManagedProperties"],
         "coredata-port": ["CoreDataPrimitives", "CoreDataPorting"],
@@ -58,6 +63,7 @@ import Testing
     /// Targets whose declarations a user of the package sees.
     private static let publicTargets: Set<String> = [
         "Combine", "CoreData", "CoreDataCombine", "CoreDataPostgreSQL", "CoreDataRemoteBackup", "CoreDataToolkit",
+        "SwiftData",
     ]
 
     @Test func everyTargetHasARule() throws {

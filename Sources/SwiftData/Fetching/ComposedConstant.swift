@@ -15,7 +15,8 @@ enum ComposedConstant {
     }
 
     private static func dictionary(
-        _ names: [String], _ values: [String: Any], _ form: AttributeForm, _ path: [String], _ element: (Any?) -> Constant
+        _ names: [String], _ values: [String: Any], _ form: AttributeForm, _ path: [String],
+        _ element: (Any?) -> Constant
     ) -> Constant {
         .dictionary(
             names.map { name in

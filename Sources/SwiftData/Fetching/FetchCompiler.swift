@@ -40,7 +40,8 @@ struct FetchCompiler {
     ) throws -> NSFetchRequest<Result> {
         let entity = ModelLayout.of(type).entityName
         guard context.container.modelTypes[entity] != nil else {
-            throw SwiftDataError(.unknownSchema, 
+            throw SwiftDataError(
+                .unknownSchema,
                 "'\(type)' is not in the schema of the container; list it in ModelContainer(for:) or in its Schema.")
         }
         let request = NSFetchRequest<Result>(entityName: entity)

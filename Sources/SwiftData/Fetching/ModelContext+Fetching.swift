@@ -39,7 +39,8 @@ extension ModelContext {
     }
 
     /// The identifiers of the models that a descriptor asks for.
-    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier] {
+    public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
+    {
         try objectIDs(descriptor).map { PersistentIdentifier($0) }
     }
 
@@ -60,7 +61,8 @@ extension ModelContext {
     /// - Throws: what the block throws. With `allowEscapingMutations: false`, an error when the block leaves changes in a context that
     ///   had none.
     public func enumerate<T: PersistentModel>(
-        _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false, block: (T) throws -> Void
+        _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
+        block: (T) throws -> Void
     ) throws {
         let hadChanges = hasChanges
         let ids = try objectIDs(fetch)
@@ -72,7 +74,8 @@ extension ModelContext {
                 try block(model)
             }
             guard allowEscapingMutations || hadChanges || !hasChanges else {
-                throw SwiftDataError(.modelValidationFailure, 
+                throw SwiftDataError(
+                    .modelValidationFailure,
                     "The block of enumerate(_:) left unsaved changes of '\(T.self)'; save in the block, or pass "
                         + "allowEscapingMutations: true.")
             }
@@ -100,7 +103,8 @@ extension ModelContext {
 
     // MARK: Requests
 
-    private func request<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> NSFetchRequest<NSManagedObject> {
+    private func request<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> NSFetchRequest<NSManagedObject>
+    {
         takeSiblingChanges()
         return try FetchCompiler(self).request(descriptor, resultType: .managedObjectResultType)
     }

@@ -111,7 +111,8 @@ struct PathResolver {
             var inner = self
             inner.variables[variable] = modelType(of: collection)
             return .subquery(resolved(collection), variable: variable, inner.resolved(condition))
-        case .conditional(let condition, let a, let b): return .conditional(resolved(condition), resolved(a), resolved(b))
+        case .conditional(let condition, let a, let b):
+            return .conditional(resolved(condition), resolved(a), resolved(b))
         case .assignment(let variable, let value): return .assignment(variable: variable, resolved(value))
         case .fetch: return node
         }

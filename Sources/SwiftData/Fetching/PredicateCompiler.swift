@@ -21,7 +21,8 @@ struct PredicateCompiler {
             let node = try conversion.node(predicate)
             return PathResolver(root: T.self).resolved(node)
         } catch {
-            throw SwiftDataError(.unsupportedPredicate, 
+            throw SwiftDataError(
+                .unsupportedPredicate,
                 "#Predicate<\(T.self)>: \(error.reason)")
         }
     }
@@ -50,7 +51,9 @@ struct PredicateCompiler {
             let form = try? AttributeForm(of: root, at: AttributeForm.Place(name: "")), !form.samples.isEmpty
         else { return false }
         return form.samples.allSatisfy { sample in
-            guard let value = sample as? any RawRepresentable, let found = sample[keyPath: keyPath] else { return false }
+            guard let value = sample as? any RawRepresentable, let found = sample[keyPath: keyPath] else {
+                return false
+            }
             return String(reflecting: found) == String(reflecting: value.rawValue)
         }
     }

@@ -18,7 +18,9 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
     private let registrar = ObservationRegistrar()
     private var fetch: FollowedFetch<Element>?
 
-    private init(_ descriptor: FetchDescriptor<Element>, _ section: PartialKeyPath<Element>?, _ context: ModelContext) throws {
+    private init(
+        _ descriptor: FetchDescriptor<Element>, _ section: PartialKeyPath<Element>?, _ context: ModelContext
+    ) throws {
         modelContext = context
         fetchDescriptor = descriptor
         sectionBy = section

@@ -7,12 +7,15 @@ enum SortCompiler {
     /// - Throws: `SwiftDataError.unsupportedSortDescriptor` for one of code, and of a property that no store has.
     static func descriptor<T: PersistentModel>(_ descriptor: SortDescriptor<T>) throws -> NSSortDescriptor {
         guard let keyPath = descriptor.keyPath else {
-            throw SwiftDataError(.unsupportedSortDescriptor, 
-                "A SortDescriptor<\(T.self)> without a key path, such as one with a comparator, cannot sort in a store.")
+            throw SwiftDataError(
+                .unsupportedSortDescriptor,
+                "A SortDescriptor<\(T.self)> without a key path, such as one with a comparator, cannot sort in a store."
+            )
         }
         let (path, selector) = OrderedText.order(of: keyPath) ?? (keyPath, nil)
         guard let name = ModelLayout.of(T.self).name(of: path) else {
-            throw SwiftDataError(.unsupportedSortDescriptor, 
+            throw SwiftDataError(
+                .unsupportedSortDescriptor,
                 "A SortDescriptor<\(T.self)> of \(keyPath) cannot sort in a store: that is no stored property.")
         }
         return NSSortDescriptor(

@@ -43,10 +43,13 @@ struct PlanCompiler {
         var last = -1
         for stage in plan.stages {
             let (from, to) = stage.versions
-            guard let start = order.firstIndex(of: ObjectIdentifier(from)), let end = order.firstIndex(of: ObjectIdentifier(to))
+            guard let start = order.firstIndex(of: ObjectIdentifier(from)),
+                let end = order.firstIndex(of: ObjectIdentifier(to))
             else { throw problem("The stage from \(from) to \(to) is between versions that `schemas` does not list.") }
             guard start < end, start >= last else {
-                throw problem("The stage from \(from) to \(to) is out of order. List stages from the oldest version to the newest.")
+                throw problem(
+                    "The stage from \(from) to \(to) is out of order. List stages from the oldest version to the newest."
+                )
             }
             last = start
         }

@@ -22,7 +22,9 @@ struct FetchingTests {
         let lexical = SortDescriptor(\Trip.name, comparator: .lexical)
         #expect(codes(try context.fetch(FetchDescriptor(sortBy: [standard]))) == "FCL")
         #expect(codes(try context.fetch(FetchDescriptor(sortBy: [lexical]))) == "FLC")
-        #expect(codes(try context.fetch(FetchDescriptor(sortBy: [SortDescriptor(\.guide?.name), SortDescriptor(\.code)]))) == "CLF")
+        #expect(
+            codes(try context.fetch(FetchDescriptor(sortBy: [SortDescriptor(\.guide?.name), SortDescriptor(\.code)])))
+                == "CLF")
     }
 
     /// D1: unsaved changes count unless the descriptor says otherwise.

@@ -81,7 +81,8 @@ struct Trips {
         let head = Guide("Ann")
         let guide = Guide("Bea", boss: head)
         let fjords = Trip(
-            "F", name: "Fjords", country: "Norway", days: 7, start: 100, price: 900, isPaid: true, mood: .wild, shade: .dark,
+            "F", name: "Fjords", country: "Norway", days: 7, start: 100, price: 900, isPaid: true, mood: .wild,
+            shade: .dark,
             address: Address(city: "Bergen", street: "Bryggen"))
         let lakes = Trip("L", name: "lakes 10", country: "Finland", days: 4, start: 200, price: 450.5, shade: .light)
         let city = Trip("C", name: "lakes 9", days: 2, start: 300, price: 120, isPaid: true)
