@@ -11,7 +11,7 @@ import CoreDataSQL
 /// A save is one portion, a batch request several. Whatever a hook throws rolls the transaction back and fails the save. A participant of
 /// the store is in ``StoreOptions/participants``; see docs/decisions/seams.md. A store without participants pays nothing for them.
 package protocol SaveParticipant: Sendable {
-    /// Makes what the participant keeps in the store, when the store has been opened; by default nothing.
+    /// Makes what the participant keeps in the store, when the store has been opened for writing; by default nothing.
     ///
     /// - Throws: what opening the store is to fail with.
     func prepare(_ engine: StoreEngine) throws
