@@ -1,6 +1,6 @@
 import CoreDataSQL
 
-// What a driver's sessions set, ask and are told, and what they do beside the statements of the engine.
+// Statements of a session that are not the engine's: settings, notifications, replicas, schemas, housekeeping and rights.
 extension ServerText {
     // MARK: Telling of commits
 

@@ -1,6 +1,6 @@
 import CoreDataSQL
 
-// How a driver's transactions begin and end, what they lock, and what they note of their commits.
+// Statements that begin and end transactions, lock the store, and record commits.
 extension ServerText {
     // MARK: Transactions
 

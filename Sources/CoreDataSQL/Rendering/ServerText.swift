@@ -1,6 +1,6 @@
-/// What is said to a PostgreSQL server beside statements as values: by a migration as a script, by a dialect, and by a store of itself.
+/// Text for a PostgreSQL server that no statement value renders: parts of the dialect, of migration scripts, and of comments in the schema.
 ///
-/// What only a driver says is an extension in the driver.
+/// Text that only the driver sends is in an extension there.
 package enum ServerText {
     // MARK: Transactions
 
