@@ -48,6 +48,12 @@ extension PostgreSQLConnection {
         return handle
     }
 
+    /// What statements may be planned with. Scalars of Unicode are what regular expressions count by where the database is in UTF-8 only.
+    var plannedDialect: SQLDialect {
+        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) }
+        return encoding == "UTF8" ? dialect : dialect.withoutPatterns()
+    }
+
     static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
         SQLFailure(
             kind: .unreadable, code: SQLFailure.number(ofState: "42501"),
