@@ -73,7 +73,9 @@ package struct FoldedPattern: Hashable, Sendable {
         isAtEnd = comparison == .equal || comparison == .endsWith || comparison == .like
         var found = letters.found
         if found.count > Self.longest {
-            if comparison == .endsWith { found.removeFirst(found.count - Self.longest) } else {
+            if comparison == .endsWith {
+                found.removeFirst(found.count - Self.longest)
+            } else {
                 found.removeLast(found.count - Self.longest)
                 isAtEnd = false
             }
@@ -100,12 +102,14 @@ package struct FoldedPattern: Hashable, Sendable {
             let scalar = letter.scalar
             let isOptional = previous.map { forms.follows(scalar, $0, folding) } ?? false
             previous = scalar
+            let scalars = forms.sources(of: scalar, folding, withMarks: letter.hasMarks)
+            // A mark that folds to a letter (U+0345) may stand before others that belong before it.
+            let mayHaveMarks = letter.hasMarks || scalar.isHangulSyllable || scalars.contains(where: \.isPartOfOthers)
             let gap: Gap =
-                if letter.hasMarks { .marks } else if folding & TextComparison.diacriticInsensitive == 0 { .none } else {
+                if mayHaveMarks { .marks } else if folding & TextComparison.diacriticInsensitive == 0 { .none } else {
                     scalar.value < FoldedForms.endOfStripped ? .marks : .latinMarks
                 }
-            let scalars = forms.sources(of: scalar, folding, withMarks: letter.hasMarks)
-            return .letter(scalars, isOptional: isOptional, scalar.isHangulSyllable ? .marks : gap)
+            return .letter(scalars, isOptional: isOptional, gap)
         }
     }
 
@@ -142,7 +146,9 @@ package struct FoldedPattern: Hashable, Sendable {
         private mutating func add(_ scalar: Unicode.Scalar) {
             if scalar.isHangulSyllable { return found.append(Letter(scalar: scalar)) }
             for part in String(Character(scalar)).decomposedStringWithCanonicalMapping.unicodeScalars {
-                if !part.isPartOfOthers { found.append(Letter(scalar: part)) } else if found.isEmpty {
+                if !part.isPartOfOthers {
+                    found.append(Letter(scalar: part))
+                } else if found.isEmpty {
                     beginsWithMark = true
                 } else {
                     found[found.count - 1]?.hasMarks = true

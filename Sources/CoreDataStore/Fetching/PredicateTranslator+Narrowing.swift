@@ -25,7 +25,9 @@ extension PredicateTranslator {
     func superset(
         _ text: QueryScalar, _ comparator: PredicateNode.Comparator, _ part: QueryScalar, _ folding: UInt
     ) -> SQLExpression? {
-        guard folding != 0, context.dialect.findsPatterns, case .bind(.text(let constant)) = part.sql else { return nil }
+        guard folding != 0, context.dialect.findsPatterns, case .bind(.text(let constant)) = part.sql else {
+            return nil
+        }
         let comparison: FoldedPattern.Comparison
         switch comparator {
         case .equalTo: comparison = .equal
