@@ -206,15 +206,23 @@ struct FoldedSearchTests {
 
     // MARK: Servers without
 
-    /// A database in another encoding counts other scalars, and an engine of another make has other expressions.
-    @Test func otherServersAreNotAskedForPatterns() throws {
-        #expect(PostgreSQLEngine.postgreSQL.traits.dialect(.postgreSQL).findsPatterns)
+    @Test func enginesWithOtherExpressionsAreNotAsked() throws {
+        for engine in [PostgreSQLEngine.postgreSQL, .aurora, .citus] {
+            #expect(engine.traits.dialect(.postgreSQL).findsPatterns)
+        }
         for engine in [PostgreSQLEngine.cockroachDB, .yugabyteDB] {
             #expect(!engine.traits.dialect(.postgreSQL).findsPatterns)
         }
+    }
+
+    /// Expressions count in the characters of the database's encoding.
+    @Test func aDatabaseInAnotherEncodingIsNotAsked() throws {
+        for encoding in ["LATIN1", "SQL_ASCII", "EUC_JP", nil] {
+            #expect(!SQLDialect.postgreSQL.ofDatabase(encoding: encoding).findsPatterns)
+        }
         let server = try PostgreSQLServer.shared
-        let owner = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
-        defer { owner.close() }
-        #expect(owner.plannedDialect.findsPatterns)
+        let connection = try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: "public"))))
+        defer { connection.close() }
+        #expect(connection.plannedDialect === SQLDialect.postgreSQL)
     }
 }

@@ -18,6 +18,7 @@ public enum HostileTexts {
         ]
         + marks
 
+    /// Marks that compose with letters, or do not, and what counts as one.
     public static let marks: [String] = [
         "\u{301}", "\u{308}", "\u{323}", "\u{307}", "\u{338}", "\u{345}", "\u{334}", "\u{3099}", "\u{5B8}", "\u{93F}",
         "\u{11B7}",

@@ -48,10 +48,9 @@ extension PostgreSQLConnection {
         return handle
     }
 
-    /// What statements may be planned with. Scalars of Unicode are what regular expressions count by where the database is in UTF-8 only.
+    /// The dialect that requests are planned with.
     var plannedDialect: SQLDialect {
-        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) }
-        return encoding == "UTF8" ? dialect : dialect.withoutPatterns()
+        dialect.ofDatabase(encoding: PQparameterStatus(handle, "server_encoding").map { String(cString: $0) })
     }
 
     static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
@@ -61,4 +60,10 @@ extension PostgreSQLConnection {
                 "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
         )
     }
+}
+
+extension SQLDialect {
+    /// The dialect of a database whose texts have the encoding; `nil` where nobody says. Regular expressions count in its characters, and ours are
+    /// written in Unicode's.
+    func ofDatabase(encoding: String?) -> SQLDialect { encoding == "UTF8" ? self : withoutPatterns() }
 }

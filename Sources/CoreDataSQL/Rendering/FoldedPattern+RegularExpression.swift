@@ -3,7 +3,7 @@ import CoreDataPrimitives
 extension FoldedPattern {
     /// The pattern as an advanced regular expression of PostgreSQL, for its operator `~`.
     ///
-    ///     FoldedPattern(.beginsWith, "ok", options: 1)   // ^[Oo][KkK]
+    ///     FoldedPattern(.beginsWith, "ok", options: 1)   // ^[Oo][KkK]
     ///
     /// Letters stand as they are, so that people can read it and an index of trigrams (`gin_trgm_ops`) can be asked; marks by number.
     package var regularExpression: String {
