@@ -58,6 +58,14 @@ import Testing
         #expect(try #require(FoldedPattern(.endsWith, long, options: 1)).regularExpression == last)
     }
 
+    @Test func aDialectMayLackExpressions() throws {
+        let pattern = try #require(FoldedPattern(.contains, "ox", options: 1))
+        let expression = SQLExpression.not(.fits(.column("t0", "ZTITLE"), pattern))
+        #expect(expression.text(in: .postgreSQL).sql == #"NOT ("t0"."ZTITLE" ~ $1::TEXT)"#)
+        #expect(expression.gap(in: .postgreSQL) == nil && expression.bindingCount == 1)
+        #expect(expression.gap(in: .postgreSQL.withoutPatterns()) == .pattern)
+    }
+
     /// Each text that a comparison is true of is found; ICU reads such expressions as PostgreSQL does.
     @Test("No text is missed", arguments: Trials.seeds(4))
     func noTextIsMissed(_ seed: UInt64) throws {
