@@ -3,12 +3,12 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// A condition that the dialect can compute and that is true of every row of which the predicate is; of how many others does not
-    /// matter, since memory decides on the rows that come.
+    /// A condition that the dialect can compute, and that is true of every row of which the predicate is true. It may be true of other
+    /// rows, since memory decides on the rows that come.
     ///
     ///     name CONTAINS[c] "ok"               // t0."name" ~ '[Oo][Kk\u{212A}]'
     ///     name LIKE[c] "a*" OR price > 3      // t0."name" ~ '^[Aa]' OR t0."price" > 3
-    ///     NOT name CONTAINS[c] "a"            // always true: the negation of more is less
+    ///     NOT name CONTAINS[c] "a"            // always true: the negation of a superset would miss rows
     func superset(of predicate: PredicateNode) throws -> SQLExpression {
         switch predicate {
         case .and(let parts): return .all(try parts.map { try superset(of: $0) })

@@ -59,12 +59,12 @@ import Testing
     @Test func whatSQLAnswersStandsBesideThePattern() throws {
         let (split, text) = try split("title CONTAINS[c] 'ox' AND pages > 3 AND title != nil")
         #expect(split.plan.narrowing.count == 1)
-        #expect(text?.bindings.contains(.text("[Oo][Xx]")) == true && text?.sql.contains(#""ZPAGES" > "#) == true)
+        #expect(text?.bindings.contains(.text("[Oo][Xx]")) == true && text?.sql.contains("ZPAGES") == true)
         #expect(split.predicate?.predicateFormat == "title CONTAINS[c] \"ox\"")
         #expect(split.explanation.hasSuffix("title CONTAINS[c] \"ox\" (of the rows that regular expressions find)"))
     }
 
-    /// More rows than meet a condition are fewer than meet its negation: these are not narrowed.
+    /// The negation of a condition that is true of too many rows would miss some, so negations are not narrowed.
     @Test(
         arguments: [
             "NOT title CONTAINS[c] 'ox'", "title !=[c] 'ox'", "title <[c] 'ox'", "title MATCHES[c] 'ox'",
