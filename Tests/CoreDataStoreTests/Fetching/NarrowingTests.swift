@@ -56,6 +56,20 @@ import Testing
         #expect(split.isNarrow)
     }
 
+    @Test func anIndexFindsWhereATextBegins() throws {
+        let compiled = try model(Entity("Book").string("title").index("byTitle", "title"))
+        let layout = SchemaLayout.fresh(model: compiled, entities: Array(compiled.entities.indices)).layout
+        let planner = FetchPlanner(model: compiled, layout: layout, now: 0, dialect: .postgreSQL)
+        for (format, end) in [("title BEGINSWITH[c] 'o'", ""), ("title ==[c] 'o'", "$")] {
+            var plan = FetchPlan(entity: 0)
+            plan.predicate = try PredicateParser.parse(format: format, arguments: [])
+            let text = try planner.keys(planner.split(plan).plan).condition?.text(in: .postgreSQL)
+            #expect(text?.sql.hasSuffix(#") AND "t0"."ZTITLE" ~ $6::TEXT"#) == true)
+            // Those that begin with the letter in either case, and those beyond ASCII.
+            #expect(text?.bindings == ["O", "P", "o", "p", "\u{80}", "^[Oo]" + end].map(SQLValue.text))
+        }
+    }
+
     @Test func whatSQLAnswersStandsBesideThePattern() throws {
         let (split, text) = try split("title CONTAINS[c] 'ox' AND pages > 3 AND title != nil")
         #expect(split.plan.narrowing.count == 1)
