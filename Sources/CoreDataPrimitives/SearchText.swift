@@ -151,7 +151,7 @@ private final class ScalarForms: Sendable {
 
 extension Unicode.Scalar {
     /// Marks, and what else folding may take for one: the halfwidth sound marks (`ﾞ`), joiners.
-    fileprivate var isPartOfOthers: Bool {
+    package var isPartOfOthers: Bool {
         properties.isMark || properties.isGraphemeExtend || properties.isEmojiModifier
     }
 }

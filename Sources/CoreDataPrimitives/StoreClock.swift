@@ -4,8 +4,8 @@ import Foundation
 ///
 ///     options.database.clock = StoreClock { 800_000_000 }      // seconds since 2001, as in rows
 ///
-/// What a store records has its time from here: transactions of a history, `now()` in predicates and derived attributes, the age of cached
-/// rows. How long a thread waits for a lock or a server has not.
+/// Transactions of a history, `now()` in predicates and derived attributes, and the age of cached rows come from this clock. Deadlines for
+/// locks and servers do not: time passes while a thread sleeps.
 package struct StoreClock: Hashable, Sendable {
     private final class Source: Sendable {
         let read: @Sendable () -> Double
@@ -17,7 +17,7 @@ package struct StoreClock: Hashable, Sendable {
 
     private init(source: Source?) { self.source = source }
 
-    /// A clock that says what the closure does, in seconds since 2001.
+    /// Makes a clock whose time is the closure's result, in seconds since 2001.
     package init(_ now: @escaping @Sendable () -> Double) { self.init(source: Source(now)) }
 
     package static let system = StoreClock(source: nil)

@@ -32,7 +32,9 @@ import Testing
     // MARK: 4. SQL text
 
     /// The rooms in which SQL is text.
-    private static let rooms = ["Sources/CoreDataSQL/Rendering/", "Sources/CoreDataSQL/Dialects/"]
+    private static let rooms = [
+        "Sources/CoreDataSQL/Rendering/", "Sources/CoreDataSQL/Dialects/", "Sources/CoreDataPostgreSQLDriver/Text/",
+    ]
 
     /// What else may have some, and why.
     private static let exceptions: [String: (words: [String], reason: String)] = [

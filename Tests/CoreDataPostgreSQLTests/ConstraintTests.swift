@@ -12,10 +12,10 @@ import Testing
 /// Foreign keys and checks of stores whose URL asks for them: `?constraints=foreign-keys,checks`.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
 struct ConstraintTests {
-    private static let both = "&constraints=foreign-keys,checks"
+    static let both = "&constraints=foreign-keys,checks"
 
     /// Authors, books with tags, and novels, which are books that have to have a genre.
-    private static func makeModel(maximumPages: Int = 5000) -> NSManagedObjectModel {
+    static func makeModel(maximumPages: Int = 5000) -> NSManagedObjectModel {
         func attribute(
             _ name: String, _ type: NSAttributeType, isOptional: Bool = true, _ predicates: [String] = []
         ) -> NSAttributeDescription {
@@ -76,12 +76,12 @@ struct ConstraintTests {
         return model
     }
 
-    private static func url(_ rest: String, schema: String = Notes.newSchema("c")) throws -> URL {
+    static func url(_ rest: String, schema: String = Notes.newSchema("c")) throws -> URL {
         PostgreSQLStore.register()
         return try PostgreSQLServer.shared.url(schema: schema, rest)
     }
 
-    private static func context(
+    static func context(
         _ url: URL, _ model: NSManagedObjectModel = makeModel(), _ options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -91,12 +91,12 @@ struct ConstraintTests {
         return context
     }
 
-    private static func connect(_ url: URL) throws -> PostgreSQLConnection {
+    static func connect(_ url: URL) throws -> PostgreSQLConnection {
         try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(url)))
     }
 
     /// Each constraint that is neither a key nor the server's own, as the server tells it: `Book._fk_author FOREIGN KEY …`.
-    private static func constraints(_ url: URL) throws -> [String] {
+    static func constraints(_ url: URL) throws -> [String] {
         let connection = try connect(url)
         defer { connection.close() }
         return try connection.rows(
@@ -108,7 +108,7 @@ struct ConstraintTests {
         ).compactMap { row in if case .text(let text) = row[0] { text } else { nil } }.sorted()
     }
 
-    private static func new(
+    static func new(
         _ entity: String, _ values: [String: Any], in context: NSManagedObjectContext
     )
         -> NSManagedObject
@@ -118,7 +118,7 @@ struct ConstraintTests {
         return object
     }
 
-    private static func code(_ error: CocoaError?) -> Int? { error?.code.rawValue }
+    static func code(_ error: CocoaError?) -> Int? { error?.code.rawValue }
 
     // MARK: What is made
 
@@ -347,55 +347,5 @@ struct ConstraintTests {
         #expect(throws: SQLFailure.self) {
             try connection.execute(#"UPDATE "Book" SET "pages" = 9998 WHERE "pages" = 9999"#)
         }
-    }
-
-    // MARK: Stores that change
-
-    @Test func migrationsInPlaceKeepThem() throws {
-        let schema = Notes.newSchema("c")
-        let url = try Self.url(Self.both, schema: schema)
-        let plain = try Self.url("", schema: schema)
-        let library = try Library()
-        try library.fill(url, .postgreSQL, "Book", count: 24)
-        let before = try Self.constraints(url)
-        #expect(before.contains { $0.hasPrefix("Book_tags._fk_tags") })
-        // Who migrates it says nothing of constraints.
-        for version in [2, 3] {
-            try library.open(plain, .postgreSQL, version, Library.automatic) { _ in }
-        }
-        let after = try Self.constraints(url)
-        #expect(after.contains { $0.hasPrefix("Book_labels._fk_labels") })
-        #expect(!after.contains { $0.contains("NOT VALID") || $0.contains("Book_tags") })
-        try library.open(url, .postgreSQL, 3) { _ in }
-        #expect(try Self.constraints(url) == after)
-    }
-
-    @Test func whatMakesAStoreAnewGivesThemBackWhenItIsOpened() throws {
-        let schema = Notes.newSchema("c")
-        let url = try Self.url(Self.both, schema: schema)
-        let library = try Library()
-        try library.fill(url, .postgreSQL, "Book", count: 24)
-        let before = try Self.constraints(url)
-        let migration = ProgressiveMigration(
-            to: library.models[1], configuration: nil, type: NSPostgreSQLStoreType,
-            mappings: [("1to2", try library.mapping())])
-        #expect(try migration.run(at: url, options: nil))
-        #expect(try library.state(of: url, .postgreSQL, count: 24) == "v2 upper")
-        #expect(try Self.constraints(url).count == before.count)
-
-        // To a file and back, over what is there.
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".sqlite")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.models[1])
-        let store = try coordinator.addPersistentStore(type: .postgreSQL, at: url)
-        _ = try coordinator.migratePersistentStore(store, to: file, type: .sqlite)
-        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: file, type: .postgreSQL)
-        _ = try Self.context(url, library.models[1])
-        #expect(try Self.constraints(url).count == before.count)
-        #expect(try library.state(of: url, .postgreSQL, count: 24) == "v2 upper")
-
-        try NSPersistentStoreCoordinator(managedObjectModel: library.models[1])
-            .destroyPersistentStore(at: url, type: .postgreSQL)
-        #expect(try Self.constraints(url).isEmpty)
     }
 }

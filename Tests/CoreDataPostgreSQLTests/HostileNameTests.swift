@@ -15,7 +15,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
 struct HostileNameTests {
     /// A role whose sessions read texts in the old way, and have what else may be set so that words mean other things.
-    private static let settings: [(role: String, words: [String])] = [
+    static let settings: [(role: String, words: [String])] = [
         ("plain_texts", []),
         (
             "escaped_texts",
@@ -29,9 +29,9 @@ struct HostileNameTests {
     ]
 
     /// Guards who makes the roles.
-    private static let made = Mutex(false)
+    static let made = Mutex(false)
 
-    private static func makeRoles(_ server: PostgreSQLServer) throws {
+    static func makeRoles(_ server: PostgreSQLServer) throws {
         try made.withLock { made in
             if made { return }
             let connection = try PostgreSQLConnection(
@@ -62,7 +62,7 @@ struct HostileNameTests {
         String(repeating: "名", count: 40), "public", "pg_catalog", "pg_user", "pg_class", "pg_new",
     ]
 
-    private func connect(_ role: String, schema: String) throws -> PostgreSQLConnection {
+    func connect(_ role: String, schema: String) throws -> PostgreSQLConnection {
         let server = try PostgreSQLServer.shared
         try Self.makeRoles(server)
         return try PostgreSQLConnection(PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema, user: role))))
@@ -140,7 +140,7 @@ struct HostileNameTests {
 
     // MARK: Stores
 
-    private static func attribute(
+    static func attribute(
         _ name: String, _ type: NSAttributeType = .stringAttributeType
     )
         -> NSAttributeDescription
@@ -150,7 +150,7 @@ struct HostileNameTests {
         return attribute
     }
 
-    private static func relate(
+    static func relate(
         _ a: NSEntityDescription, _ name: String, _ b: NSEntityDescription, _ inverse: String, isToMany: Bool
     ) {
         let (one, other) = (NSRelationshipDescription(), NSRelationshipDescription())
@@ -161,7 +161,7 @@ struct HostileNameTests {
     }
 
     /// An entity with an attribute, a constraint, an index, relationships and derived attributes of that name.
-    private static func makeModel(_ name: String, constant: String, version: Int = 1) -> NSManagedObjectModel {
+    static func makeModel(_ name: String, constant: String, version: Int = 1) -> NSManagedObjectModel {
         let (entity, other) = (NSEntityDescription(), NSEntityDescription())
         (entity.name, other.name) = (name, name + "s")
         let text = attribute(name)
@@ -194,7 +194,7 @@ struct HostileNameTests {
         return model
     }
 
-    private func open(
+    func open(
         _ url: URL, _ model: NSManagedObjectModel, configuration: String? = nil, _ options: [AnyHashable: Any] = [:]
     ) throws -> NSManagedObjectContext {
         PostgreSQLStore.register()
@@ -263,65 +263,6 @@ struct HostileNameTests {
             let error = #expect(throws: CocoaError.self, "\(name)") { try open(url, model) }
             #expect(error?.localizedDescription.isEmpty == false)
         }
-    }
-
-    @Test(arguments: ["plain_texts", "escaped_texts"]) func valuesAreOnlyValues(role: String) throws {
-        let server = try PostgreSQLServer.shared
-        try Self.makeRoles(server)
-        let url = server.url(schema: Notes.newSchema("h"), user: role)
-        let notes = try Notes(url, [NSPersistentHistoryTrackingKey: true])
-        for (number, text) in Self.hostile.enumerated() {
-            // One by one, and many at once, which travel in another way.
-            let context = notes.newContext()
-            context.transactionAuthor = text
-            context.name = text
-            try context.performAndWait {
-                for copy in 0..<(number % 2 == 0 ? 1 : 9) {
-                    Notes.insert(text, in: context, data: Data(text.utf8))
-                        .setValue(copy, forKey: "count")
-                }
-                try context.save()
-                for operation in ["==", "BEGINSWITH", "ENDSWITH", "CONTAINS", "IN", "LIKE[c]", "==[cd]"] {
-                    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
-                    let constant: Any = operation == "IN" ? [text, "'", "\\"] : text
-                    if operation == "LIKE[c]", text.contains(where: { "*?\\".contains($0) }) { continue }
-                    request.predicate = NSPredicate(
-                        format: "name \(operation) %@ AND count == 0", argumentArray: [constant])
-                    let found = try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
-                    #expect(found.contains(text), "\(text) \(operation)")
-                    #expect(found.count < Self.hostile.count, "\(text) \(operation)")
-                }
-                let update = NSBatchUpdateRequest(entityName: "Note")
-                update.predicate = NSPredicate(format: "name == %@", argumentArray: [text])
-                update.propertiesToUpdate = ["name": text + "\\'", "count": 1]
-                update.resultType = .updatedObjectsCountResultType
-                let result = try context.execute(update) as? NSBatchUpdateResult
-                #expect(result?.result as? Int == (number % 2 == 0 ? 1 : 9), "\(text)")
-                let delete = NSBatchDeleteRequest(
-                    fetchRequest: {
-                        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Note")
-                        request.predicate = NSPredicate(
-                            format: "name == %@ AND count == 1", argumentArray: [text + "\\'"])
-                        return request
-                    }())
-                delete.resultType = .resultTypeCount
-                #expect(
-                    (try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int
-                        == (number % 2 == 0 ? 1 : 9), "\(text)")
-                let history = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
-                let transactions =
-                    (try context.execute(history) as? NSPersistentHistoryResult)?.result
-                    as? [NSPersistentHistoryTransaction]
-                #expect(transactions?.contains { $0.author == text && $0.contextName == text } == true, "\(text)")
-            }
-            let store = try #require(notes.coordinator.persistentStores.first)
-            var metadata: [String: Any] = notes.coordinator.metadata(for: store)
-            metadata[text] = text
-            try NSPersistentStoreCoordinator.setMetadata(metadata, type: .postgreSQL, at: url)
-            let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .postgreSQL, at: url)
-            #expect(read[text] as? String == text, "\(text)")
-        }
-        #expect(try notes.contents().isEmpty)
     }
 
     @Test(arguments: ["plain_texts", "escaped_texts"]) func aSchemaOfAnyNameIsAPlaceForAStore(role: String) throws {

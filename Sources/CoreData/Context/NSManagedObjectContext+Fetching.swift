@@ -154,7 +154,8 @@ extension NSManagedObjectContext {
         guard needsWindow else { return (found, classes) }
         if asksObjects {
             realiseAll(found)
-            found = try found.filter { try translation.matches($0) }
+            let frame = frameOfClock()
+            found = try found.filter { try translation.matches($0, in: frame) }
         }
         let isResorted = try overlay(pending, on: &found, translation)
         if isResorted || hasStores || asksObjects {
@@ -253,6 +254,12 @@ extension NSManagedObjectContext {
         return pending
     }
 
+    /// What predicates are told of the time; `nil` where that is the system's.
+    private func frameOfClock() -> EvaluationFrame? {
+        guard let clock = coordinator?.clock, clock != .system else { return nil }
+        return EvaluationFrame(now: clock.now)
+    }
+
     /// Puts in what matches now and takes out what does not; whether the order has to be made anew.
     private func overlay(
         _ pending: PendingObjects, on found: inout [NSManagedObject], _ translation: FetchTranslation
@@ -260,13 +267,14 @@ extension NSManagedObjectContext {
         guard !pending.isEmpty else { return false }
         found.removeAll { $0.isDeleted }
         var matching: [NSManagedObject] = []
+        let frame = frameOfClock()
         if !pending.changed.isEmpty {
             let changed = Set(pending.changed.map(ObjectReference.init))
             found.removeAll { changed.contains(ObjectReference($0)) }
             realiseAll(pending.changed)
-            matching += try pending.changed.filter { try !$0.isDeleted && translation.matches($0) }
+            matching += try pending.changed.filter { try !$0.isDeleted && translation.matches($0, in: frame) }
         }
-        matching += try pending.inserted.filter { try translation.matches($0) }
+        matching += try pending.inserted.filter { try translation.matches($0, in: frame) }
         found += matching
         return !matching.isEmpty
     }

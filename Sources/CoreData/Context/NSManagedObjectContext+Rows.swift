@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// A place for each key, with a row where the context has such an object: of those that are registered as they are here, of the
     /// others as `read` finds them where the context reads.
     final func heldRows(
-        _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any RowSource, [Int64]) throws -> RowList
+        _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any ReadableSource, [Int64]) throws -> RowList
     ) throws -> RowList {
         adoptPermanentKeys()
         let found = RowList()

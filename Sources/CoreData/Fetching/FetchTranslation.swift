@@ -110,10 +110,11 @@ struct FetchTranslation {
         return request.includesSubentities ? entity.compiled.subtree.contains(ordinal) : ordinal == entity.ordinal
     }
 
-    func matches(_ object: NSManagedObject) throws -> Bool {
+    /// - Parameter frame: what the predicate is told of the time; `nil` where that is the system's.
+    func matches(_ object: NSManagedObject, in frame: EvaluationFrame? = nil) throws -> Bool {
         guard includes(object) else { return false }
         guard let evaluator else { return true }
-        return try evaluator.evaluate(.object(object))
+        return try evaluator.evaluate(.object(object), in: frame)
     }
 
     /// Sorts objects as the request says.

@@ -20,7 +20,7 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     /// Takes the connection, and closes it in the end.
     init(_ connection: PostgreSQLConnection) throws {
         self.connection = connection
-        dialect = connection.dialect
+        dialect = connection.plannedDialect
         do {
             let callsNumber = try connection.callsSchemaNumber()
             connection.begin(ServerText.beginReading)

@@ -48,6 +48,11 @@ extension PostgreSQLConnection {
         return handle
     }
 
+    /// The dialect that requests are planned with.
+    var plannedDialect: SQLDialect {
+        dialect.ofDatabase(encoding: PQparameterStatus(handle, "server_encoding").map { String(cString: $0) })
+    }
+
     static func forbidden(_ address: PostgreSQLAddress) -> SQLFailure {
         SQLFailure(
             kind: .unreadable, code: SQLFailure.number(ofState: "42501"),
@@ -55,4 +60,10 @@ extension PostgreSQLConnection {
                 "cannot open '\(address.description)': permission denied for schema \(address.schema); its owner can GRANT USAGE ON SCHEMA"
         )
     }
+}
+
+extension SQLDialect {
+    /// The dialect of a database whose texts have the encoding; `nil` where nobody says. Regular expressions count in its characters, and ours are
+    /// written in Unicode's.
+    func ofDatabase(encoding: String?) -> SQLDialect { encoding == "UTF8" ? self : withoutPatterns() }
 }

@@ -43,7 +43,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         self.options = options
         replicas = options.address.replicas.isEmpty ? nil : PostgreSQLReplicas(options)
         let first = try Self.open(options, waitsForServer: false)
-        (dialect, traits, engine) = (first.dialect, first.traits, first.engine)
+        (dialect, traits, engine) = (first.plannedDialect, first.traits, first.engine)
         pool = Pool(first, usesOneConnection: false, readerLimit: options.readerCount)
         guard traits.defersConstraints || options.address.constraints?.contains(.references) != true else {
             throw SQLFailure(

@@ -22,6 +22,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.namesSnapshots = false
             traits.changesWithinQueries = false
             traits.plansAnew = false
+            traits.findsPatterns = false
         case .cockroachDB:
             traits.listens = false
             traits.locksByNumber = false
@@ -37,6 +38,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
             traits.describesTables = false
             traits.tellsSizes = false
             traits.vacuums = false
+            traits.findsPatterns = false
         }
         return traits
     }
@@ -82,12 +84,15 @@ package struct ServerTraits: Hashable, Sendable {
     package var tellsSizes = true
     /// Whether it can be told to give back the space of deleted rows.
     package var vacuums = true
+    /// Whether its regular expressions are PostgreSQL's to the letter: `text ~ '[Kk\u212a]'`.
+    package var findsPatterns = true
 
     /// Whether a transaction has to say whose it is, so that its session can be found and ended.
     var marksWriters: Bool { !keepsSessions && locksByNumber && knowsSessions }
 
     package func dialect(_ dialect: SQLDialect) -> SQLDialect {
-        unnestsTogether ? dialect : dialect.withoutArrays()
+        let dialect = unnestsTogether ? dialect : dialect.withoutArrays()
+        return findsPatterns ? dialect : dialect.withoutPatterns()
     }
 }
 

@@ -25,7 +25,7 @@ package struct DatabaseOptions: Hashable, Sendable {
     /// How many bytes the log may have before former states are given up; `nil` for the driver's own choice.
     package var stateLogByteCount: Int?
 
-    /// Where times that the database records come from, as far as it runs in this process.
+    /// The clock of a database that runs in this process; a server has its own.
     package var clock = StoreClock.system
 
     /// Whether commits are told to those who watch for them, where a database does not do that by itself.

@@ -6,7 +6,8 @@ extension SQLDialect {
     /// memory only. Text is ordered by its bytes (`COLLATE "C"`), as in memory.
     ///
     /// Whatever is said of folded text, orders other than that of bytes, patterns, bits, and functions that would fail where ours
-    /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same.
+    /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same. Regular expressions find
+    /// the rows of which a comparison of folded text may be true, and memory decides on these.
     package static let postgreSQL = SQLDialect(postgreSQLTraits)
 
     /// Below 2⁵³ a double has every whole number, and from there on is one.
@@ -100,6 +101,7 @@ extension SQLDialect {
         ]
         traits.arithmetic = [.add, .subtract, .multiply, .concatenate]
         traits.failsOnValues = true
+        traits.findsPatterns = true
         traits.exactDecimals = true
         traits.mixesNumbers = false
         traits.groupsLoosely = false

@@ -131,6 +131,8 @@ package final class SQLDialect: Sendable {
     package var mixesNumbers: Bool { traits.mixesNumbers }
     /// Whether what is selected beside an aggregate, or sorts groups or distinct rows, may be anything: then it is that of some row.
     package var groupsLoosely: Bool { traits.groupsLoosely }
+    /// Whether `text ~ expression` finds what an extended regular expression of PostgreSQL matches, by scalars of Unicode.
+    package var findsPatterns: Bool { traits.findsPatterns }
     /// Whether values are converted from one type to another as in memory.
     var casts: Bool { traits.casts }
     /// The types of columns, and those that values are cast to.
@@ -189,6 +191,7 @@ package final class SQLDialect: Sendable {
     package func without(_ collation: SQLCollation) -> SQLDialect { changed { $0.collations[collation] = nil } }
     package func withoutJSONArrays() -> SQLDialect { changed { $0.jsonArrays = nil } }
     package func withoutArrays() -> SQLDialect { changed { $0.bindsArrays = false } }
+    package func withoutPatterns() -> SQLDialect { changed { $0.findsPatterns = false } }
 
     /// What stands in a schema may compute more than a request: whoever declares it knows that the database makes the values.
     package var inSchemas: SQLDialect {
@@ -205,6 +208,7 @@ package final class SQLDialect: Sendable {
             }
             traits.functions = traits.functions.filter { [.coalesce, .ifNull, .number, .wideNumber].contains($0.key) }
             traits.casts = false
+            traits.findsPatterns = false
         }
     }
 
@@ -249,6 +253,7 @@ extension SQLDialect {
         var arithmetic = Set(SQLExpression.Arithmetic.allCases)
         var failsOnValues = false
         var casts = true
+        var findsPatterns = false
         var exactDecimals = false
         var mixesNumbers = true
         var groupsLoosely = true

@@ -8,6 +8,8 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
     case arithmetic(SQLExpression.Arithmetic)
     case complement
     case cast
+    /// A regular expression of a ``FoldedPattern``.
+    case pattern
     /// A text with the character U+0000.
     case zeroCharacter
     /// A column that not all rows of a group, or of those that are one, share.
@@ -23,6 +25,7 @@ package enum SQLGap: Hashable, Sendable, CustomStringConvertible {
         case .arithmetic(let operation): operation.rawValue
         case .complement: "~"
         case .cast: "CAST"
+        case .pattern: "regular expressions"
         case .zeroCharacter: "U+0000"
         case .looseColumn: "columns of one row of many"
         case .values: "statements of so many values"
@@ -52,6 +55,7 @@ extension SQLExpression {
             return dialect.casts && (type != .integer || !dialect.failsOnValues) ? value.gap(in: dialect) : .cast
         case .negation(let value), .not(let value), .isNull(let value), .isNotNull(let value):
             return value.gap(in: dialect)
+        case .fits(let text, _): return dialect.findsPatterns ? text.gap(in: dialect) : .pattern
         case .and(let terms), .or(let terms): return Self.gap(terms, in: dialect)
         case .between(let value, let low, let high): return Self.gap([value, low, high], in: dialect)
         case .inList(let value, let items): return value.gap(in: dialect) ?? Self.gap(items, in: dialect)
@@ -133,6 +137,7 @@ extension SQLExpression {
     /// How many values are bound in it; in other statements that it has none are counted.
     package var bindingCount: Int {
         if case .bind = self { return 1 }
+        if case .fits(let text, _) = self { return text.bindingCount + 1 }
         return operands.reduce(0) { $0 + $1.bindingCount }
     }
 
@@ -154,7 +159,7 @@ extension SQLExpression {
 
     fileprivate var hasBinding: Bool {
         switch self {
-        case .bind, .scalar, .exists, .inSelect: true
+        case .bind, .fits, .scalar, .exists, .inSelect: true
         default: operands.contains(where: \.hasBinding)
         }
     }
@@ -166,7 +171,7 @@ extension SQLExpression {
         case .comparison(_, let a, let b), .arithmetic(_, let a, let b), .matches(let a, let b): [a, b]
         case .negation(let value), .onesComplement(let value), .not(let value), .isNull(let value),
             .isNotNull(let value), .inSelect(let value, _), .aggregate(_, let value, _), .cast(let value, _),
-            .collate(let value, _):
+            .collate(let value, _), .fits(let value, _):
             [value]
         case .and(let terms), .or(let terms), .function(_, let terms): terms
         case .between(let value, let low, let high): [value, low, high]

@@ -95,6 +95,10 @@ package struct SQLRenderer {
             operand(column, above: .comparison)
             text.append(" MATCH ")
             operand(query, above: .comparison)
+        case .fits(let value, let pattern):
+            operand(value, above: .comparison)
+            text.append(" ~ ")
+            self.expression(.bind(.text(pattern.regularExpression)))
         case .function(let function, let arguments):
             self.function(function, arguments)
         case .aggregate(let aggregate, let value, let distinct):
@@ -256,7 +260,7 @@ extension SQLExpression: SQLRenderable {
         case .collate: .unary
         case .negation, .onesComplement: .unary
         case .arithmetic(let operation, _, _): operation.precedence
-        case .comparison, .isNull, .isNotNull, .between, .inList, .inSelect, .matches: .comparison
+        case .comparison, .isNull, .isNotNull, .between, .inList, .inSelect, .matches, .fits: .comparison
         case .not: .not
         case .and(let terms): terms.count == 1 ? terms[0].precedence : terms.isEmpty ? .comparison : .and
         case .or(let terms): terms.count == 1 ? terms[0].precedence : terms.isEmpty ? .comparison : .or

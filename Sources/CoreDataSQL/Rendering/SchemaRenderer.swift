@@ -165,6 +165,7 @@ extension SchemaRenderer {
         case .negation: throw Self.unknown("a negation")
         case .onesComplement: throw Self.unknown("a complement of bits")
         case .between: throw Self.unknown("BETWEEN")
+        case .fits: throw Self.unknown("a regular expression")
         case .inSelect: throw Self.unknown("IN of a SELECT")
         case .exists: throw Self.unknown("EXISTS")
         case .matches: throw Self.unknown("MATCH")
@@ -192,7 +193,7 @@ extension SchemaRenderer {
     /// Apple's statements have no parentheses around operands, so what would need them cannot be one.
     private mutating func operand(_ operand: SQLExpression) throws(SQLFailure) {
         switch operand {
-        case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not, .matches:
+        case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not, .matches, .fits:
             throw Self.unknown("an operation as the operand of another")
         case .bind, .integer, .null, .column, .countAll, .negation, .onesComplement, .and, .or, .between, .inSelect,
             .exists, .scalar, .function, .aggregate, .cast, .collate, .caseWhen:

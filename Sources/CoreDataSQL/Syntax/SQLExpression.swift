@@ -1,3 +1,5 @@
+import CoreDataPrimitives
+
 /// An expression of SQL as a value; nothing in it is text that could be mistaken for SQL.
 ///
 ///     .comparison(.equal, .column("t0", "ZNAME"), .bind(.text("Milk")))     // t0.ZNAME = ?
@@ -30,6 +32,8 @@ package indirect enum SQLExpression: Hashable, Sendable {
     case scalar(SelectStatement)
     /// `column MATCH query`: whether a text of a table of searched texts has what is looked for. SQLite alone has such tables.
     case matches(SQLExpression, SQLExpression)
+    /// Whether a pattern fits the text, of databases that find texts by regular expressions: see ``SQLDialect/findsPatterns``.
+    case fits(SQLExpression, FoldedPattern)
     case function(SQLFunction, [SQLExpression])
     /// An aggregate over rows; `distinct` counts each value once: `COUNT(DISTINCT e)`.
     case aggregate(SQLAggregate, SQLExpression, distinct: Bool)

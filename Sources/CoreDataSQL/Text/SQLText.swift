@@ -98,7 +98,7 @@ package struct SQLText: Hashable, Sendable {
     }
 
     /// Appends the name of a schema, which is as the user has it.
-    mutating func append(quoted schema: String, _ end: StaticString) {
+    package mutating func append(quoted schema: String, _ end: StaticString) {
         pieces[pieces.count - 1] += SQLIdentifier.quoted(schema)
         append(end)
     }

@@ -63,7 +63,7 @@ package protocol WholeSource: RowSource {
 package protocol CopyableSource: RowSource {
     /// Runs `body`, whose reads on this thread are of one moment.
     func readingOneMoment<R>(_ body: () throws -> R) throws -> R
-    /// The highest key that was given out in each hierarchy, by root entity; its row may be gone.
+    /// The highest key that was given out in each hierarchy, by root entity; its row may have been deleted.
     func highestKeys() throws -> [Int: Int64]
     /// The rows of that very entity, in portions; few of them are in memory at a time.
     func forEachPortion(of entity: Int, _ take: (RowList) throws -> Void) throws
@@ -79,9 +79,9 @@ package protocol CopyTarget: RowSource {
     var copiedPortion: Int { get }
     /// Whether a key is given out once for all entities, so that rows of other sources need new ones.
     var sharesKeys: Bool { get }
-    /// Runs the copy; where each save would write everything anew, what its saves wrote is written at the end.
+    /// Runs the copy. A source that writes everything with each save writes once, at the end.
     func filling(_ body: () throws -> Void) throws
-    /// Sees to what is left when all rows are there: keys that the origin gave out to rows that are gone are not given out again.
+    /// Finishes the copy when all rows are written: keys that the origin gave to rows which were deleted are not given out again.
     ///
     /// - Parameters:
     ///   - highestKeys: the highest key that the origin gave out in each hierarchy, by root entity.

@@ -29,6 +29,7 @@ extension StoreEngine {
             model: model, entities: members.map(\.ordinal), options: options, makeDatabase: makeDatabase
         ).open()
         engine.watchModel()
+        guard !engine.isReadOnly else { return engine }
         do { for participant in options.participants { try participant.prepare(engine) } } catch {
             engine.close()
             throw error

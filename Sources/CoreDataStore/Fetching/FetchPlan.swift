@@ -23,6 +23,8 @@ package struct FetchPlan {
     package var includesSubentities = true
     /// Without object constants: they are rows of this store by now.
     package var predicate: PredicateNode?
+    /// Predicates that memory decides on afterwards, and of which SQL only finds the rows that may meet them: see ``PlanSplit``.
+    var narrowing: [PredicateNode] = []
     package var sorts: [Sort] = []
     /// 0 = no limit.
     package var limit = 0

@@ -70,6 +70,7 @@ package struct FetchPlanner {
             if let candidates = try candidates(condition, plan, scope) { scope.require(candidates) }
             scope.require(condition)
         }
+        for predicate in plan.narrowing { scope.require(try translator.superset(of: predicate)) }
         return Start(scope: scope, translator: translator)
     }
 

@@ -38,7 +38,7 @@ package final class FetchTexts: Sendable {
     func statement(
         of plan: FetchPlan, _ dialect: SQLDialect, make: () throws -> (text: SQLText, shape: RowShape)
     ) rethrows -> Statement {
-        guard plan.predicate == nil else { return Self.statement(try make()) }
+        guard plan.predicate == nil, plan.narrowing.isEmpty else { return Self.statement(try make()) }
         let key = Key(
             entity: plan.entity, includesSubentities: plan.includesSubentities, isLimited: plan.limit > 0,
             isOffset: plan.offset > 0, sorts: plan.sorts, dialect: ObjectIdentifier(dialect))

@@ -8,6 +8,12 @@ import CoreDataSQL
 ///     name LIKE "a*" AND quantity > 2, first 20      // of a dialect without LIKE
 ///     // SQL:    quantity > 2
 ///     // memory: name LIKE "a*", then the first 20
+///
+/// Where SQL can at least find the rows that may meet what is left, it does (``FetchPlan/narrowing``):
+///
+///     name CONTAINS[c] "ok"                          // of a dialect that finds patterns
+///     // SQL:    name ~ '[Oo][Kk]'
+///     // memory: name CONTAINS[c] "ok"
 struct PlanSplit {
     /// What SQL answers.
     private(set) var plan: FetchPlan
@@ -17,17 +23,24 @@ struct PlanSplit {
     private(set) var sorts = false
     /// What the dialect lacks, each once, in the order of the request.
     private(set) var gaps: [SQLGap] = []
+    /// How many conjuncts are left.
+    private var remainders = 0
 
     /// Whether SQL answers everything.
     var isWhole: Bool { gaps.isEmpty }
+    /// Whether few rows come that the rest of the predicate rejects, in their order.
+    var isNarrow: Bool { !sorts && remainders > 0 && plan.narrowing.count == remainders }
 
     init(_ plan: FetchPlan) { self.plan = plan }
 
     /// Leaves a conjunct to memory.
     fileprivate mutating func leave(_ conjunct: PredicateNode, _ gap: SQLGap) {
         predicate = predicate.map { .and([$0, conjunct]) } ?? conjunct
+        remainders += 1
         note(gap)
     }
+
+    fileprivate mutating func narrow(_ conjunct: PredicateNode) { plan.narrowing.append(conjunct) }
 
     fileprivate mutating func leaveSorts(_ gap: SQLGap) {
         plan.sorts = []
@@ -54,8 +67,9 @@ struct PlanSplit {
         var left: [String] = []
         if let predicate { left.append(predicate.predicateFormat) }
         if sorts { left.append("the order") }
+        let hint = plan.narrowing.isEmpty ? "" : " (of the rows that regular expressions find)"
         return "answered in memory, since the database lacks \(gaps.map(\.description).joined(separator: ", ")): "
-            + left.joined(separator: "; ")
+            + left.joined(separator: "; ") + hint
     }
 }
 
@@ -93,12 +107,27 @@ extension FetchPlanner {
             let count = statement.condition?.bindingCount ?? 0
             if let gap = statement.gap(in: dialect) ?? (count > places ? .values : nil) {
                 split.leave(dialect.typesValues ? conjunct.roundingDates : conjunct, gap)
+                if let count = try narrowingBindings(conjunct, plan.entity), count <= min(places, Self.narrowingLimit) {
+                    split.narrow(conjunct)
+                    places -= count
+                }
             } else {
                 places -= count
                 answered.append(conjunct)
             }
         }
         split.push(answered)
+    }
+
+    /// A condition of more values narrows less than it costs, such as a long list of texts: each is sought in every row.
+    private static let narrowingLimit = 64
+
+    /// The number of values bound in the condition that finds the rows which may meet the predicate; `nil` where all may.
+    private func narrowingBindings(_ predicate: PredicateNode, _ entity: Int) throws -> Int? {
+        guard dialect.findsPatterns else { return nil }
+        let translator = try start(FetchPlan(entity: entity)).translator
+        let condition = try translator.superset(of: predicate)
+        return condition == .alwaysTrue ? nil : condition.bindingCount
     }
 }
 

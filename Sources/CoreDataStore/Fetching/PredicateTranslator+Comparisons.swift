@@ -124,6 +124,10 @@ extension PredicateTranslator {
     private func foldedEquality(
         _ left: QueryScalar, _ right: QueryScalar, _ folding: UInt, negated: Bool
     ) -> SQLExpression {
+        if narrows, !negated {
+            let superset = superset(left, .equalTo, right, folding) ?? superset(right, .equalTo, left, folding)
+            if let superset { return superset }
+        }
         let equal = SQLExpression.function(
             .textEqual, [left.sql, right.sql, .integer(Int64(folding))])
         if !negated, !left.isOptional || !right.isOptional {

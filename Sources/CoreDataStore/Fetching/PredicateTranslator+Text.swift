@@ -22,6 +22,7 @@ extension PredicateTranslator {
         if leaf.comparator == .matches, case .bind(.text(let pattern)) = part.sql {
             try checkPattern(pattern, leaf)
         }
+        if narrows, !negated, let superset = superset(text, leaf.comparator, part, leaf.folding) { return superset }
         let absent = nulls(text) + nulls(part)
         if leaf.comparator == .beginsWith, leaf.folding == 0, let range = prefixRange(text, part) {
             let (low, high) = range

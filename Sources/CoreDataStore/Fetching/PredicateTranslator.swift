@@ -24,6 +24,8 @@ final class PredicateTranslator {
     var columns: [String: QueryTerm] = [:]
     /// Whether `sum:(price)` means all rows of a group: in columns, HAVING and the sort of a dictionary fetch.
     var aggregatesRows = false
+    /// Whether comparisons of folded text become patterns that fit more texts, see ``superset(of:)``.
+    var narrows = false
 
     /// How many compounds lie around the predicate that is being translated.
     private var nesting = 0
@@ -73,8 +75,13 @@ final class PredicateTranslator {
         if comparison.comparator == .customSelector {
             throw failure("unimplemented SQL generation for predicate", leaf.predicate)
         }
+        let narrows = self.narrows
+        defer { self.narrows = narrows }
+        // What is in a SUBQUERY or TERNARY, or is negated, has to be exact.
+        self.narrows = false
         let left = try term(comparison.left)
         let right = try term(comparison.right)
+        self.narrows = narrows && !negated && comparison.modifier != .all
         let condition =
             switch comparison.modifier {
             case .direct: try condition(left, leaf, right, negated: negated)

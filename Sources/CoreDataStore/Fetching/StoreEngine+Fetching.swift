@@ -35,7 +35,7 @@ extension StoreEngine {
 
     private func answeringInMemory<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
         do { return try body(planner) } catch let failure as SQLFailure
-            where failure.kind == .computation && dialect.failsOnValues
+            where (failure.kind == .computation || failure.kind == .pattern) && dialect.failsOnValues
         {
             database.note("answered in memory, since the database says: \(failure.message)")
             return try body(plannerWithoutComputation)

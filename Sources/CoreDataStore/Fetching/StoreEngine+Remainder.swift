@@ -11,12 +11,7 @@ extension StoreEngine {
         _ plan: FetchPlan, _ split: PlanSplit, now: Double, _ take: (RowList) throws -> Void
     ) throws {
         let selected = RowList()
-        do {
-            let came = try rows(split.plan)
-            defer { giveUp(came) }
-            let graph = EngineGraph(self)
-            for row in try select(came, plan, split, in: graph, now: now).compactMap(\.row) { selected.append(row) }
-        }
+        try withSelected(plan, split, now: now) { for row in $0.compactMap(\.row) { selected.append(row) } }
         guard !selected.isEmpty else { return }
         defer { giveUp(selected) }
         try take(selected)
@@ -24,9 +19,7 @@ extension StoreEngine {
 
     /// The keys of the rows that the plan selects, in its order.
     func keys(_ plan: FetchPlan, _ split: PlanSplit, now: Double) throws -> [RowKey] {
-        let came = try rows(split.plan)
-        defer { giveUp(came) }
-        return try select(came, plan, split, in: EngineGraph(self), now: now).map(\.key)
+        try withSelected(plan, split, now: now) { $0.map(\.key) }
     }
 
     /// Those of some rows of a table that meet the predicate's remainder.
@@ -79,21 +72,43 @@ extension StoreEngine {
         let plan = request.plan.withoutOrderAndWindow
         let split = try planner.split(plan)
         if split.isWhole { database.note("the columns of a dictionary fetch are made in memory") }
-        let came = try rows(split.plan)
-        defer { giveUp(came) }
-        let graph = EngineGraph(self)
-        return try request.tuples(of: select(came, plan, split, in: graph, now: planner.now), in: graph)
+        return try withSelected(plan, split, now: planner.now) { try request.tuples(of: $0, in: $1) }
     }
 
-    private func select(
-        _ came: RowList, _ plan: FetchPlan, _ split: PlanSplit, in graph: EngineGraph, now: Double
-    ) throws -> [MemoryObject] {
-        if !split.isWhole { database.note(split.explanation) }
-        var objects = came.indices.map { MemoryObject(came[$0], in: graph) }
-        if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
-        if split.sorts { objects = try plan.sorts.sorted(objects) }
-        return plan.window(objects)
+    private func withSelected<R>(
+        _ plan: FetchPlan, _ split: PlanSplit, now: Double, _ body: ([MemoryObject]) throws -> R
+    ) throws -> R {
+        try withSelected(plan, split, now: now) { objects, _ in try body(objects) }
     }
+
+    /// Reads the rows that SQL's part of a request selects, and hands over those that the whole of it selects, in its order.
+    ///
+    /// Where SQL has the order and few of its rows are rejected, no more rows are read than the limit needs; each time that they are
+    /// not enough, more are, by a statement of their own, so that the result is of one moment.
+    private func withSelected<R>(
+        _ plan: FetchPlan, _ split: PlanSplit, now: Double, _ body: ([MemoryObject], EngineGraph) throws -> R
+    ) throws -> R {
+        if !split.isWhole { database.note(split.explanation) }
+        let wanted = FirstInOrder(plan).count
+        var asked = split.plan
+        if split.isNarrow, plan.limit > 0, wanted < Self.longestWindow { asked.limit = wanted + wanted / 4 + 16 }
+        while true {
+            let came = try rows(asked)
+            defer { giveUp(came) }
+            let isAll = asked.limit == 0 || came.count < asked.limit
+            let graph = EngineGraph(self)
+            var objects = came.indices.map { MemoryObject(came[$0], in: graph) }
+            if let predicate = split.predicate { objects = try predicate.filter(objects, in: graph, now: now) }
+            if isAll || objects.count >= wanted {
+                if split.sorts { objects = try plan.sorts.sorted(objects) }
+                return try body(plan.window(objects), graph)
+            }
+            asked.limit = asked.limit < Self.longestWindow ? asked.limit * 4 : 0
+        }
+    }
+
+    /// Beyond it all rows are read at once.
+    private static let longestWindow = 10_000
 }
 
 /// The first of many rows in an order that memory makes, which come in portions: as many as a plan's limit and offset need.

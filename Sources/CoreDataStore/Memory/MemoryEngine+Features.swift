@@ -10,11 +10,11 @@ extension MemoryEngine: MovableSource {
 }
 
 extension MemoryEngine: CopyTarget {
-    /// Each save costs a step for each row that is there.
+    /// Each save costs a step for each row of the source.
     package var copiedPortion: Int { 16_384 }
     package func filling(_ body: () throws -> Void) throws { try writingOnce(body) }
     /// Keys follow from the rows.
     package func endCopy(highestKeys: () throws -> [Int: Int64], wasResumed: Bool) {}
-    /// What a copy had begun is not in a file that is written at its end.
+    /// The file is written at the end of a copy, so that an unfinished copy leaves nothing in it.
     package func ownersWithMembers(of property: CompiledProperty, among owners: [Int64]) -> Set<Int64> { [] }
 }

@@ -330,7 +330,7 @@ extension SQLExpression {
         case .bind, .integer, .null, .column: false
         case .comparison(_, let a, let b), .arithmetic(_, let a, let b): a.readsTables || b.readsTables
         case .negation(let a), .onesComplement(let a), .not(let a), .isNull(let a), .isNotNull(let a), .cast(let a, _),
-            .collate(let a, _):
+            .collate(let a, _), .fits(let a, _):
             a.readsTables
         case .and(let all), .or(let all), .function(_, let all): all.contains(where: \.readsTables)
         case .between(let a, let b, let c): a.readsTables || b.readsTables || c.readsTables

@@ -1,17 +1,17 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What takes part in every transaction that writes rows to a store: a history, search indexes, and what else must change with the rows
-/// or refuse them.
+/// Takes part in every transaction that writes rows to a store, such as a history or search indexes: it can write more in the same
+/// transaction, or refuse the rows.
 ///
 /// ```
 ///  begin ─▶ per portion: willWrite ─ (checks, pairs removed) ─ willDelete ─ (rows, pairs written) ─ didWrite
 ///        ─▶ willEnd ─▶ results are known ─▶ finish (saves only) ─▶ commit
 /// ```
-/// A save is one portion, a batch request several. Whatever a hook throws rolls the transaction back and fails the save. A participant of
-/// the store is in ``StoreOptions/participants``; see docs/decisions/seams.md. A store without participants pays nothing for them.
+/// A save is one portion, a batch request several. Whatever a hook throws rolls the transaction back and fails the save. Further
+/// participants of a store are in ``StoreOptions/participants``; see docs/decisions/seams.md. A store without participants pays nothing for them.
 package protocol SaveParticipant: Sendable {
-    /// Makes what the participant keeps in the store, when the store has been opened; by default nothing.
+    /// Makes what the participant keeps in the store, when the store has been opened for writing; by default nothing.
     ///
     /// - Throws: what opening the store is to fail with.
     func prepare(_ engine: StoreEngine) throws

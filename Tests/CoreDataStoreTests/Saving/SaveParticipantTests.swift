@@ -2,6 +2,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreDataStore
@@ -152,6 +153,26 @@ import Testing
         let library = try SavedLibrary()
         #expect(library.engine.participants.isEmpty)
         #expect(try library.engine.database.write { try library.engine.participations(in: $0).isEmpty })
+    }
+
+    /// Which rows took the values of new ones nobody could tell it.
+    @Test(arguments: [false, true])
+    func rowsAbsorbNothingWhereAParticipantIs(hasParticipant: Bool) throws {
+        var options = StoreOptions(path: nil)
+        if hasParticipant { options.participants = [Recorder()] }
+        let engine = try StoreEngine.open(
+            model: try StoreTestSupport.model(Entity("Tag").string("name").unique("name")), options: options,
+            makeDatabase: makeDatabase)
+        #expect((engine.absorbs(entity: 0) == nil) == hasParticipant)
+    }
+
+    @Test func aStoreWithReadersOnlyIsNotPrepared() throws {
+        let path = try Fixtures.temporaryFolder().appendingPathComponent("Library.sqlite").path
+        try SavedLibrary(path: path).engine.close()
+        let recorder = Recorder()
+        let library = try SavedLibrary(path: path, isReadOnly: true, participants: [recorder])
+        #expect(recorder.takeEvents().isEmpty)
+        library.engine.close()
     }
 
     @Test func aStoreIsNotOpenedWhereAParticipantRefusesToPrepareIt() throws {

@@ -58,6 +58,22 @@ import Testing
         }
     }
 
+    @Test func unsavedObjectsAreMatchedByTheClock() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try open(.sqlite)
+        try context.performAndWait {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+            note.setValue(hand.date.addingTimeInterval(50), forKey: "due")
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            request.predicate = NSPredicate(format: "due < now()")
+            let before = try context.fetch(request)
+            #expect(before.isEmpty)
+            hand.advance(by: 100)
+            let after = try context.fetch(request)
+            #expect(after == [note])
+        }
+    }
+
     @Test func aHistoryIsDatedAndPurgedByTheClock() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try open(.sqlite, [NSPersistentHistoryTrackingKey: NSNumber(value: true)])

@@ -1,3 +1,4 @@
+import CoreDataPostgreSQLDriver
 import CoreDataSQL
 import Foundation
 import PostgreSQLServer
