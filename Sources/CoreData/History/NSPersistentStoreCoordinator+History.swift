@@ -2,6 +2,17 @@ import CoreDataStore
 import Foundation
 
 extension NSPersistentStoreCoordinator {
+    /// Deletes transactions, by the identifier of their store; what was deleted before is no error.
+    package final func deleteHistory(transactions: [String: [Int64]]) throws {
+        try CoreDataErrors.converting {
+            for (store, history) in try HistoryTranslation(coordinator: self).stores(nil) {
+                guard let numbers = transactions[store.identifier], !numbers.isEmpty else { continue }
+                if store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
+                _ = try history.deleteHistory(numbers)
+            }
+        }
+    }
+
     /// What the open method of the class does.
     final func historyToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let asked = stores.map { $0.compactMap { $0 as? NSPersistentStore } } ?? []

@@ -68,6 +68,8 @@ package protocol HistorySource: AnyObject, Sendable {
     func firstHistoryTransaction(since time: Double) throws -> Int64
     /// Deletes the transactions with smaller numbers, and returns how many.
     func deleteHistory(before number: Int64) throws -> Int
+    /// Deletes the transactions of these numbers, and returns how many.
+    func deleteHistory(_ numbers: [Int64]) throws -> Int
 
     // MARK: Readers
 

@@ -19,6 +19,26 @@ extension StoreEngine {
                 from: BookkeepingSchema.transactionTable, where: .comparison(.less, .column(nil, "Z_PK"), bound)))
     }
 
+    package func deleteHistory(_ numbers: [Int64]) throws -> Int {
+        try write { connection in
+            var count = 0
+            for start in stride(from: 0, to: numbers.count, by: Self.numbersPerStatement) {
+                let some = numbers[start..<min(start + Self.numbersPerStatement, numbers.count)]
+                let values = some.map { SQLExpression.bind(.integer($0)) }
+                try connection.run(
+                    DeleteStatement(
+                        from: BookkeepingSchema.changeTable, where: .inList(.column(nil, "ZTRANSACTIONID"), values)))
+                count += try connection.run(
+                    DeleteStatement(
+                        from: BookkeepingSchema.transactionTable, where: .inList(.column(nil, "Z_PK"), values)))
+            }
+            return count
+        }
+    }
+
+    /// Databases limit the number of values that a statement has.
+    private static let numbersPerStatement = 500
+
     package func historyReaders() throws -> [HistoryReader] {
         try database.read { Self.readers(in: try MetadataRow.read($0).metadata) }
     }
