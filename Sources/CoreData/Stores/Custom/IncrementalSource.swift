@@ -82,6 +82,13 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         if isOutermost { tellRegistrations() }
     }
 
+    /// Runs the body while nobody else asks the store.
+    func whileAlone(_ body: () -> Void) {
+        enter()
+        defer { leave() }
+        body()
+    }
+
     func locked<R>(_ body: (NSManagedObjectContext) throws -> R) throws -> R {
         enter()
         defer { leave() }

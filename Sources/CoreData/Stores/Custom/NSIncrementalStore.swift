@@ -106,6 +106,25 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             ?? NSNumber(value: objectID.primaryKey)
     }
 
+    /// The object of an ID is called by another reference from now on: what is behind `p` in a URI. The former one goes on to name it,
+    /// as long as the store is attached.
+    package final func rename(_ objectID: NSManagedObjectID, toReferenceText text: String) {
+        attached?.references?.take(text: text, key: objectID.primaryKey, entity: objectID.runtime)
+    }
+
+    /// Asks for the values of these objects again when somebody wants them.
+    package final func forgetValues(of objectIDs: [NSManagedObjectID]) {
+        for id in objectIDs { attached?.objectSource?.forget(id.primaryKey, root: id.runtime.root) }
+    }
+
+    /// Runs the body while nobody else asks the store for anything.
+    package final func alone(_ body: () -> Void) {
+        (attached?.objectSource as? IncrementalSource)?.whileAlone(body) ?? body()
+    }
+
+    /// What stands for a reference in URIs.
+    package static func referenceText(of reference: Any) -> String { ReferenceTable.text(of: reference) }
+
     // MARK: The source
 
     final func attach(index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int]) -> AttachedStore {

@@ -108,6 +108,15 @@ final class ReferenceTable: Sendable {
         }
     }
 
+    /// The same, by the reference's text in a URI.
+    func take(text: String, key: Int64, entity: EntityRuntime) {
+        if let number = Self.number(ofText: text) {
+            take(number, key: key, entity: entity)
+        } else {
+            take(text.removingPercentEncoding ?? text, key: key, entity: entity)
+        }
+    }
+
     func reference(ofKey key: Int64, rootName: String) -> Any? { entry(key, rootName)?.reference.value }
 
     /// The entity of the object itself: the one that is given, or one below it, as far as that is known.
@@ -128,7 +137,7 @@ final class ReferenceTable: Sendable {
     }
 
     /// Numbers are equal whatever their type.
-    private static func text(of reference: Any) -> String {
+    static func text(of reference: Any) -> String {
         switch reference {
         case let number as NSNumber: number.stringValue
         case let number as any BinaryInteger: "\(number)"
