@@ -10,19 +10,24 @@ struct ContainerOpening {
     let modelTypes: [String: any PersistentModel.Type]
 
     init(
-        schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configurations given: [ModelConfiguration]
+        schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configurations given: [ModelConfiguration],
+        dataStores: [any DataStoreConfiguration] = []
     ) throws {
-        var configurations = given.isEmpty ? [ModelConfiguration()] : given
+        var configurations = given.isEmpty && dataStores.isEmpty ? [ModelConfiguration()] : given
         try Self.check(configurations, schema)
+        let dataStores = DataStoreOpening(schema: schema, migrationPlan: migrationPlan, configurations: dataStores)
+        try dataStores.check()
         for index in configurations.indices where configurations[index].schema == nil {
             configurations[index].schema = schema
         }
         let (model, types) = try SchemaCompiler.managedObjectModel(of: schema)
         let names = Self.setConfigurations(configurations, of: model, schema)
+        let dataStoreNames = dataStores.setConfigurations(of: model)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         for (configuration, name) in zip(configurations, names) {
             try Self.open(configuration, named: name, coordinator, migrationPlan)
         }
+        try dataStores.open(dataStoreNames, coordinator, types)
         self.schema = schema
         self.migrationPlan = migrationPlan
         self.configurations = configurations

@@ -24,6 +24,8 @@ public class ModelContainer: Equatable, @unchecked Sendable {
         package let coordinator: NSPersistentStoreCoordinator
         /// The classes by their entities' names.
         package let modelTypes: [String: any PersistentModel.Type]
+        /// Whether some of the stores are an app's own.
+        let usesDataStores: Bool
         fileprivate let configurations: Mutex<Set<ModelConfiguration>>
         @MainActor fileprivate weak var mainContext: ModelContext?
 
@@ -32,6 +34,7 @@ public class ModelContainer: Equatable, @unchecked Sendable {
             migrationPlan = opening.migrationPlan
             coordinator = opening.coordinator
             modelTypes = opening.modelTypes
+            usesDataStores = opening.coordinator.persistentStores.contains { $0 is DataStoreBridge }
             configurations = Mutex(Set(opening.configurations))
         }
     }
@@ -52,6 +55,9 @@ public class ModelContainer: Equatable, @unchecked Sendable {
     package var coordinator: NSPersistentStoreCoordinator { core.coordinator }
     /// The classes by their entities' names.
     package var modelTypes: [String: any PersistentModel.Type] { core.modelTypes }
+
+    /// Whether some of the stores are an app's own.
+    var usesDataStores: Bool { core.usesDataStores }
 
     /// The context of the main actor, which saves by itself.
     ///
@@ -93,6 +99,25 @@ public class ModelContainer: Equatable, @unchecked Sendable {
     ) throws {
         core = Core(
             try ContainerOpening(schema: schema, migrationPlan: migrationPlan, configurations: configurations))
+    }
+
+    /// Opens stores of an app's own, and stores of this module, for these classes and those that their relationships refer to.
+    public convenience init(
+        for types: any PersistentModel.Type..., configurations: any DataStoreConfiguration...
+    ) throws {
+        try self.init(for: Schema(types), configurations: configurations)
+    }
+
+    /// Opens stores of an app's own, and stores of this module, for a schema.
+    ///
+    /// - Parameter configurations: where the models are; of several, each has a schema of its own.
+    /// - Throws: ``SwiftDataError`` with the entity and property that cannot be stored, or the error of the store.
+    public init(for schema: Schema, configurations: [any DataStoreConfiguration]) throws {
+        core = Core(
+            try ContainerOpening(
+                schema: schema, migrationPlan: nil,
+                configurations: configurations.compactMap { $0 as? ModelConfiguration },
+                dataStores: configurations.filter { !($0 is ModelConfiguration) }))
     }
 
     /// Whether both are containers of the same open stores.

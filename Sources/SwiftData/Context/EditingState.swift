@@ -4,5 +4,7 @@ import Foundation
 public struct EditingState: Identifiable, Sendable {
     public let id = UUID()
     /// Who changes things, as history records it.
-    public internal(set) var author: String?
+    public var author: String?
+
+    package init(author: String? = nil) { self.author = author }
 }

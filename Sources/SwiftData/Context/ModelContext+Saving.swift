@@ -24,6 +24,7 @@ extension ModelContext {
         do { try managedObjectContext.save() } catch {
             throw SaveFailure.described(error)
         }
+        DataStoreBridge.takeChanges(of: self)
         let survivors = adoptSurvivors(of: unique, former)
         tell(policy, survivors)
         guard isTold else { return }

@@ -89,6 +89,7 @@ public class ModelContext: Equatable {
     deinit {
         siblings.leave()
         if autosaveEnabled, managedObjectContext.hasChanges { autosave() }
+        if core.usesDataStores { DataStoreBridge.end(ownState, in: core.coordinator) }
     }
 
     /// The container.

@@ -11,7 +11,8 @@ extension ModelContext {
     ///
     /// - Throws: `SwiftDataError.unsupportedPredicate` and its like, which name what a store cannot evaluate; the store's error.
     public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
-        let objects: [NSManagedObject] = try managedObjectContext.fetch(request(descriptor))
+        let request = try request(descriptor)
+        let objects = try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
         return objects.compactMap { model(for: $0, as: T.self) }
     }
 
@@ -21,7 +22,7 @@ extension ModelContext {
     ) throws -> FetchResultsCollection<T> {
         let request: NSFetchRequest<NSManagedObject> = try request(descriptor)
         request.fetchBatchSize = max(batchSize, 1)
-        let objects = try managedObjectContext.fetch(request)
+        let objects = try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
         return FetchResultsCollection(count: objects.count) { [self] index in
             guard let model = model(for: objects[index], as: T.self) else {
                 preconditionFailure("Row \(index) of a fetch of '\(T.self)' is of another class.")
@@ -35,7 +36,7 @@ extension ModelContext {
     ///     // SELECT COUNT(*) FROM ZTRIP t0 WHERE …
     public func fetchCount<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> Int {
         let request: NSFetchRequest<NSManagedObject> = try request(descriptor)
-        return try managedObjectContext.count(for: request)
+        return try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.count(for: request) }
     }
 
     /// The identifiers of the models that a descriptor asks for.
@@ -113,7 +114,7 @@ extension ModelContext {
         takeSiblingChanges()
         let request: NSFetchRequest<NSManagedObjectID> = try FetchCompiler(self).request(
             descriptor, resultType: .managedObjectIDResultType)
-        return try managedObjectContext.fetch(request)
+        return try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
     }
 
     /// The objects of a batch, read by one statement, in the batch's order. Those that are gone meanwhile are left out.

@@ -40,7 +40,10 @@ public struct DefaultHistoryToken: HistoryToken {
         {
             return first < second
         }
-        if !common.isEmpty { return one.positions.count < other.positions.count }
+        if !common.isEmpty {
+            // A transaction is in one store, a token may be of several: there they are at the same place.
+            return !one.isCandidate && !other.isCandidate && one.positions.count < other.positions.count
+        }
         if one.isCandidate != other.isCandidate { return other.isCandidate }
         return one.sorted.lexicographicallyPrecedes(other.sorted) { ($0.key, $0.value) < ($1.key, $1.value) }
     }

@@ -31,5 +31,5 @@ public struct HistoryTombstone<Model: PersistentModel>: Sequence, @unchecked Sen
     }
 }
 
-/// The value as one that can be sent: `Sendable` has no representation of its own.
-private func unsafeSendable(_ value: Any) -> any Sendable { unsafeBitCast(value, to: (any Sendable).self) }
+/// The value as one that can be sent: `Sendable` has no representation of its own. With `as Any` the value is passed in its box.
+private func unsafeSendable(_ value: Any) -> any Sendable { unsafeBitCast(value as Any, to: (any Sendable).self) }

@@ -30,7 +30,10 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         for storeIdentifier: String, entityName: String,
         primaryKey: some Comparable & CustomStringConvertible & Codable & Hashable
     ) throws -> PersistentIdentifier {
-        PersistentIdentifier(.key(store: storeIdentifier, entityName: entityName, key: "\(primaryKey)"))
+        let text = "\(primaryKey)"
+        // As the URI of an object of the store has it, so that both are equal. `p12` is what a row is called already.
+        let key = number(text) == nil ? "p" + NSIncrementalStore.referenceText(of: primaryKey) : text
+        return PersistentIdentifier(.key(store: storeIdentifier, entityName: entityName, key: key))
     }
 
     /// The identity of the row.
@@ -131,7 +134,9 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
     private var uri: URL? {
         if case .object(let id) = reference { return id.uriRepresentation() }
         let entity = entityName.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? entityName
-        let key = primaryKey.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? primaryKey
+        // The key is as URIs have it, with its escapes.
+        let allowed = CharacterSet.urlPathAllowed.union(CharacterSet(charactersIn: "%"))
+        let key = primaryKey.addingPercentEncoding(withAllowedCharacters: allowed) ?? primaryKey
         return URL(string: "x-coredata://\(storeIdentifier ?? "")/\(entity)/\(key)")
     }
 

@@ -6,6 +6,11 @@ public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     public let editingState: EditingState
     /// What it asks for.
     public let descriptor: FetchDescriptor<T>
+
+    package init(editingState: EditingState, descriptor: FetchDescriptor<T>) {
+        self.editingState = editingState
+        self.descriptor = descriptor
+    }
 }
 
 /// What a store gives for a fetch.
@@ -38,6 +43,15 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     public let deleted: [SnapshotType]
     /// The context that saves.
     public let editingState: EditingState
+
+    package init(
+        inserted: [SnapshotType], updated: [SnapshotType], deleted: [SnapshotType], editingState: EditingState
+    ) {
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.editingState = editingState
+    }
 }
 
 /// What a store gives for a save.
@@ -68,6 +82,12 @@ public struct DataStoreBatchDeleteRequest<T: PersistentModel>: Sendable {
     public let predicate: Predicate<T>?
     /// Whether models of subclasses count.
     public let includeSubclasses: Bool
+
+    package init(editingState: EditingState, predicate: Predicate<T>?, includeSubclasses: Bool) {
+        self.editingState = editingState
+        self.predicate = predicate
+        self.includeSubclasses = includeSubclasses
+    }
 }
 
 /// What a store of an app's own cannot do, or leaves to this module.
