@@ -171,4 +171,40 @@ struct DataStoreTests {
         #expect(try ModelContext(container).fetch(FetchDescriptor<DishGuest>()).map(\.name) == ["Ada"])
         #expect(try ModelContext(container).fetch(FetchDescriptor<Dish>()).map(\.name) == ["Soup"])
     }
+
+    /// A relationship to many is saved with its owner, also where only the other side was set.
+    @Test func aChangedRelationshipIsSavedOnBothSides() throws {
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (container, _) = try filled()
+        let context = ModelContext(container)
+        let soup = try #require(
+            try context.fetch(FetchDescriptor<Dish>(predicate: #Predicate { $0.name == "Soup" })).first)
+        context.insert(DishStep(text: "Boil", dish: soup))
+        try context.save()
+        let (other, _) = try open()
+        let found = try ModelContext(other).fetch(FetchDescriptor<Dish>(predicate: #Predicate { !$0.steps.isEmpty }))
+        #expect(found.map(\.name) == ["Soup"] && found.first?.steps.map(\.text) == ["Boil"])
+    }
+
+    /// Snapshots of an app's own type; values that the store gives as it saves.
+    @Test func modelsTakeWhatTheStoreChanged() throws {
+        let container = try ModelContainer(for: Badge.self, configurations: BadgeStoreConfiguration())
+        let context = ModelContext(container)
+        let ada = Badge(name: "Ada")
+        context.insert(ada)
+        try context.save()
+        #expect(ada.number == 1 && !context.hasChanges)
+        ada.name = "Ada L."
+        try context.save()
+        let others = try ModelContext(container).fetch(FetchDescriptor<Badge>())
+        #expect(others.map(\.name) == ["Ada L."] && others.first?.number == 1)
+        #expect(others.first?.persistentModelID == ada.persistentModelID)
+    }
+
+    /// What a store cannot evaluate is told by its own error.
+    @Test func errorsOfTheStoreAreThrown() throws {
+        let container = try ModelContainer(for: Badge.self, configurations: BadgeStoreConfiguration())
+        let descriptor = FetchDescriptor<Badge>(predicate: #Predicate { $0.number > 1 })
+        #expect(throws: DataStoreError.invalidPredicate) { try ModelContext(container).fetch(descriptor) }
+    }
 }
