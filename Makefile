@@ -135,11 +135,13 @@ build-cost: dependencies
 build: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS)
 
+# Nobody debugs what is installed: no debug information, no symbols.
+INSTALL_FLAGS = $(SWIFT_FLAGS) -c release $(LEAN_FLAGS) -Xlinker -s
 ## Installs coredata and coredata-port, built for release, with completions for bash, zsh and fish: PREFIX=$$HOME/.local make install.
 install:
-	$(if $(COREDATA),,$(MAKE) dependencies && $(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata && \
-		$(SWIFT) build $(SWIFT_FLAGS) -c release --product coredata-port)
-	FOLDER="$(if $(COREDATA),,$$($(SWIFT) build $(SWIFT_FLAGS) -c release --show-bin-path))" && \
+	$(if $(COREDATA),,$(MAKE) dependencies && $(SWIFT) build $(INSTALL_FLAGS) --product coredata && \
+		$(SWIFT) build $(INSTALL_FLAGS) --product coredata-port)
+	FOLDER="$(if $(COREDATA),,$$($(SWIFT) build $(INSTALL_FLAGS) --show-bin-path))" && \
 	COREDATA="$(or $(COREDATA),$$FOLDER/coredata)" && PORT="$(or $(COREDATA_PORT),$$FOLDER/coredata-port)" && \
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(BASH_COMPLETIONS)" "$(DESTDIR)$(ZSH_COMPLETIONS)" \
 		"$(DESTDIR)$(FISH_COMPLETIONS)" && \

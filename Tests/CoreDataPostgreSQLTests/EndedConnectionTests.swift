@@ -218,6 +218,7 @@ struct EndedConnectionTests {
             PostgreSQLOptions(PostgreSQLAddress(server.url(schema: schema))))
         defer { other.close() }
         let isOver = Atomic<Bool>(false)
+        let rounds = Atomic<Int>(0)
         let updates = Mutex((done: 0, failed: 0))
         let wrong = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -228,8 +229,10 @@ struct EndedConnectionTests {
                         SELECT CAST(pg_terminate_backend(pid) AS INTEGER) FROM pg_stat_activity
                             WHERE application_name = $1::TEXT ORDER BY random() LIMIT 1
                         """, [.text(schema)])
-                    // Others are to do something in between.
-                    Thread.sleep(forTimeInterval: 0.03)
+                    // Others are to do something in between, however slow the machine is.
+                    let before = rounds.load(ordering: .relaxed)
+                    repeat { Thread.sleep(forTimeInterval: 0.03) } while rounds.load(ordering: .relaxed) < before + 2
+                        && !isOver.load(ordering: .relaxed)
                 }
                 return
             }
@@ -238,6 +241,7 @@ struct EndedConnectionTests {
             context.stalenessInterval = 0
             context.performAndWait {
                 for round in 0..<40 {
+                    defer { rounds.add(1, ordering: .relaxed) }
                     let low = numbers.below(150)
                     let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
                     request.predicate = NSPredicate(format: "name >= %@ AND name < %@", names[low], names[low + 40])
