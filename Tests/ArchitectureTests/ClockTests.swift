@@ -15,8 +15,7 @@ import Testing
             "compares with the time of a file, which the system has set",
         "Sources/CoreDataZip/ZipWriter.swift": "the caller's to give",
         "Sources/CoreDataSQLite/Connections/SQLiteConnection+Bursts.swift": "measures pauses between statements",
-        "Sources/CoreDataPostgreSQLDriver/Connections/PostgreSQLCancellation.swift": "waits for a server",
-        "Sources/CoreDataPostgreSQLDriver/Connections/PostgreSQLDatabase.swift": "waits for a server",
+        "Sources/CoreDataPostgreSQLDriver/Connections/PostgreSQLClock.swift": "waits for a server",
         "Sources/CoreData/Context/MainQueueWork.swift": "a timer of the run loop",
     ]
 

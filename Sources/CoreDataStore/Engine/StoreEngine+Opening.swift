@@ -111,7 +111,7 @@ private struct StoreOpening {
                 // Made by somebody else since this looked.
                 return try open(database, isSecondTime: true, attempt: attempt)
             } catch let failure as SQLFailure
-                where database.dialect.writesTogether && failure.kind == .serialization && attempt < Self.mostAttempts
+                where failure.kind == .serialization && attempt < Self.mostAttempts
             {
                 // Somebody else was making it at the same time.
                 Thread.sleep(forTimeInterval: .random(in: 0...min(0.005 * Double(1 << attempt), 0.25)))
