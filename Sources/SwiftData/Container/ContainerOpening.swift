@@ -13,13 +13,9 @@ struct ContainerOpening {
         schema: Schema, migrationPlan: (any SchemaMigrationPlan.Type)?, configurations given: [ModelConfiguration],
         dataStores: [any DataStoreConfiguration] = []
     ) throws {
-        var configurations = given.isEmpty && dataStores.isEmpty ? [ModelConfiguration()] : given
-        try Self.check(configurations, schema)
+        let configurations = try given.isEmpty && !dataStores.isEmpty ? [] : Self.completed(given, schema)
         let dataStores = DataStoreOpening(schema: schema, migrationPlan: migrationPlan, configurations: dataStores)
         try dataStores.check()
-        for index in configurations.indices where configurations[index].schema == nil {
-            configurations[index].schema = schema
-        }
         let (model, types) = try SchemaCompiler.managedObjectModel(of: schema)
         let names = Self.setConfigurations(configurations, of: model, schema)
         let dataStoreNames = dataStores.setConfigurations(of: model)
@@ -45,6 +41,16 @@ struct ContainerOpening {
     }
 
     // MARK: Checks
+
+    /// The configurations with their schemas: one for `default.store` where none are given.
+    static func completed(_ given: [ModelConfiguration], _ schema: Schema) throws -> [ModelConfiguration] {
+        var configurations = given.isEmpty ? [ModelConfiguration()] : given
+        try check(configurations, schema)
+        for index in configurations.indices where configurations[index].schema == nil {
+            configurations[index].schema = schema
+        }
+        return configurations
+    }
 
     private static func check(_ configurations: [ModelConfiguration], _ schema: Schema) throws {
         let names = Set(schema.entities.map(\.name))
@@ -107,22 +113,61 @@ struct ContainerOpening {
         description.isReadOnly = !configuration.allowsSave
         description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
         description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        if let migrationPlan {
-            description.setOption(
-                try PlanCompiler.manager(of: migrationPlan), forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
-        }
-        var failure: (any Error)?
+        let part = PlanCompiler.Part(name: name, entities: Set(configuration.schema?.entities.map(\.name) ?? []))
+        let plan = try migrationPlan.map { try PlanCompiler.compiled($0, for: part) }
         do {
             if !configuration.isStoredInMemoryOnly, configuration.allowsSave {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
-            coordinator.addPersistentStore(with: description) { failure = $1 }
-        } catch { failure = error }
-        guard let failure else { return }
-        throw SwiftDataError(
-            .loadIssueModelContainer,
-            "The store of configuration '\(configuration.name)' cannot be opened: \(configuration.url.path)",
-            underlying: failure)
+            if let plan {
+                try open(description, coordinator, plan, configuration)
+            } else {
+                try open(description, coordinator)
+            }
+        } catch let error as SwiftDataError where error.kind == .backwardMigration {
+            throw error
+        } catch { throw unopened(configuration, error) }
+    }
+
+    private static func open(
+        _ description: NSPersistentStoreDescription, _ coordinator: NSPersistentStoreCoordinator
+    ) throws {
+        var failure: (any Error)?
+        coordinator.addPersistentStore(with: description) { failure = $1 }
+        if let failure { throw failure }
+    }
+
+    /// By the stages of a plan. A store of a version that the plan does not have begins at one to which nothing of it is lost; where no stage
+    /// has code, it may also be migrated past all of them.
+    private static func open(
+        _ description: NSPersistentStoreDescription, _ coordinator: NSPersistentStoreCoordinator, _ plan: CompiledPlan,
+        _ configuration: ModelConfiguration
+    ) throws {
+        description.setOption(plan.manager, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        do { return try open(description, coordinator) } catch  where CompiledPlan.isBackward(error) {
+            throw SwiftDataError(
+                .backwardMigration,
+                "The store of configuration '\(configuration.name)' is of a later version of migration plan \(plan.name) than the "
+                    + "container's schema: \(configuration.url.path)", underlying: error)
+        } catch  where CompiledPlan.isUnknownVersion(error) && configuration.allowsSave {
+            if try plan.adopt(configuration.url, description) { return try open(description, coordinator) }
+            guard !plan.hasCode else { throw plan.unknownVersion(configuration.url, error) }
+            description.setOption(nil, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+            try open(description, coordinator)
+        }
+    }
+
+    private static func unopened(_ configuration: ModelConfiguration, _ cause: any Error) -> SwiftDataError {
+        var text = "The store of configuration '\(configuration.name)' cannot be opened: \(configuration.url.path)"
+        // What is said of models and migrations is not of a file that cannot be read.
+        let isOfModel =
+            (cause as? CocoaError).map { (134100..<134600).contains($0.code.rawValue) } ?? (cause is SwiftDataError)
+        if !isOfModel, !configuration.isStoredInMemoryOnly,
+            FileManager.default.fileExists(atPath: configuration.url.path)
+        {
+            text += ". To keep its files and begin with an empty store, call setStoreAside() of the configuration."
+        }
+        return SwiftDataError(.loadIssueModelContainer, text, underlying: cause)
     }
 }

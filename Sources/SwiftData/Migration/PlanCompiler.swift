@@ -1,9 +1,10 @@
 import CoreData
 import Foundation
 
-/// Turns a migration plan into the engine's staged migration.
+/// Turns a migration plan into the engine's staged migration, for the store of one configuration.
 struct PlanCompiler {
-    private struct Version {
+    /// One version of the plan.
+    struct Version {
         let type: any VersionedSchema.Type
         let schema: Schema
         let model: NSManagedObjectModel
@@ -12,20 +13,37 @@ struct PlanCompiler {
         var reference: NSManagedObjectModelReference {
             NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
         }
+        /// `TripsV1 1.0.0`.
+        var name: String { "\(type) \(schema.version)" }
+    }
+
+    /// Which entities the store keeps.
+    struct Part {
+        /// The configuration's name in the model.
+        let name: String
+        let entities: Set<String>
     }
 
     private let plan: any SchemaMigrationPlan.Type
+    private let part: Part
     private var versions: [ObjectIdentifier: Version] = [:]
 
     /// - Throws: the error of a version whose models cannot be stored; `SwiftDataError.unknownSchema` for a stage between versions that the plan
     ///   does not list, for stages out of order, and for two versions that a store cannot tell apart.
-    static func manager(of plan: any SchemaMigrationPlan.Type) throws -> NSStagedMigrationManager {
-        var compiler = PlanCompiler(plan: plan)
+    static func compiled(_ plan: any SchemaMigrationPlan.Type, for part: Part) throws -> CompiledPlan {
+        var compiler = PlanCompiler(plan: plan, part: part)
         try compiler.checkSchemas()
-        return NSStagedMigrationManager(try plan.stages.map { try compiler.stage($0) })
+        let stages = plan.stages
+        return CompiledPlan(
+            name: "\(plan)", versions: try plan.schemas.map { try compiler.version($0) },
+            manager: NSStagedMigrationManager(try stages.map { try compiler.stage($0) }),
+            hasCode: stages.contains(where: \.hasCode))
     }
 
-    private init(plan: any SchemaMigrationPlan.Type) { self.plan = plan }
+    private init(plan: any SchemaMigrationPlan.Type, part: Part) {
+        self.plan = plan
+        self.part = part
+    }
 
     // MARK: Checks
 
@@ -64,21 +82,30 @@ struct PlanCompiler {
     private mutating func version(_ type: any VersionedSchema.Type) throws -> Version {
         if let known = versions[ObjectIdentifier(type)] { return known }
         let schema = Schema(versionedSchema: type)
-        let (model, types) = try SchemaCompiler.managedObjectModel(of: schema)
+        let (model, types): (NSManagedObjectModel, [String: any PersistentModel.Type])
+        do { (model, types) = try SchemaCompiler.managedObjectModel(of: schema) } catch let error as SwiftDataError {
+            throw SwiftDataError(
+                error.kind, "Version \(type) of migration plan \(plan): \(error.explanation ?? "")", underlying: error)
+        }
+        if part.name != ModelConfiguration.defaultName {
+            model.setEntities(
+                model.entities.filter { $0.name.map { part.entities.contains($0) } == true },
+                forConfigurationName: part.name)
+        }
         let made = Version(type: type, schema: schema, model: model, types: types)
         versions[ObjectIdentifier(type)] = made
         return made
     }
 
+    /// A stage without code is one, too, so that what is renamed twice is found under each of its names.
     private mutating func stage(_ stage: MigrationStage) throws -> NSMigrationStage {
         let (from, to) = (try version(stage.versions.from), try version(stage.versions.to))
-        guard case .custom(_, _, let willMigrate, let didMigrate) = stage else {
-            return NSLightweightMigrationStage([from.model.versionChecksum, to.model.versionChecksum])
-        }
         let compiled = NSCustomMigrationStage(migratingFrom: from.reference, to: to.reference)
         compiled.label = "\(from.type) to \(to.type)"
-        compiled.willMigrateHandler = willMigrate.map { handler(from, $0) }
-        compiled.didMigrateHandler = didMigrate.map { handler(to, $0) }
+        if case .custom(_, _, let willMigrate, let didMigrate) = stage {
+            compiled.willMigrateHandler = willMigrate.map { handler(from, $0) }
+            compiled.didMigrateHandler = didMigrate.map { handler(to, $0) }
+        }
         return compiled
     }
 
@@ -94,5 +121,13 @@ struct PlanCompiler {
             let context = ModelContext(container)
             try body(context)
         }
+    }
+}
+
+extension MigrationStage {
+    /// Whether the app's code takes part.
+    fileprivate var hasCode: Bool {
+        guard case .custom(_, _, let willMigrate, let didMigrate) = self else { return false }
+        return willMigrate != nil || didMigrate != nil
     }
 }

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// A2, A3: with a folder of the program's own.
+    /// A2, A3, A4, complaint 39: with a folder of the program's own; `.automatic` is none of an app group.
     @Test func configurationsHaveFiles() {
         let first = ModelConfiguration()
         #expect(first.name == "default" && first.url.lastPathComponent == "default.store")
@@ -40,9 +40,19 @@ import Testing
         let group = ModelConfiguration(groupContainer: .identifier("group.a"), cloudKitDatabase: .private("iCloud.a"))
         #expect(group.url.path.hasSuffix("/group.a/default.store"))
         #expect(group.groupAppContainerIdentifier == "group.a")
+        #expect(first.groupContainer == .automatic && first.groupAppContainerIdentifier == nil)
+        #expect(first.url == ModelConfiguration(groupContainer: .none).url)
         #expect(group.cloudKitContainerIdentifier == "iCloud.a")
         // A5.
         #expect(Self.memory.url.path == "/dev/null" && Self.memory.isStoredInMemoryOnly)
+    }
+
+    /// A1: without a configuration there is a default one, for the whole schema.
+    @Test func aContainerHasADefaultConfiguration() throws {
+        let schema = Schema([Cook.self])
+        let made = try ContainerOpening.completed([], schema)
+        #expect(made.map(\.url) == [ModelConfiguration().url] && made.map(\.schema) == [schema])
+        #expect(try ContainerOpening.completed([Self.memory], schema).map(\.isStoredInMemoryOnly) == [true])
     }
 
     /// A7.
@@ -71,7 +81,7 @@ import Testing
         try Self.memory.validate()
     }
 
-    /// A10: with the cause.
+    /// A10, complaint 25: with the cause.
     @Test func fileThatIsNoStoreIsAnErrorWithItsCause() throws {
         let url = try Fixtures.temporaryFolder().appendingPathComponent("a.store")
         try Data(repeating: 65, count: 5000).write(to: url)
@@ -81,6 +91,54 @@ import Testing
         #expect(error.map { SwiftDataError.loadIssueModelContainer ~= $0 } == true)
         #expect(error?.underlyingError is CocoaError)
         #expect(error?.description.contains(url.path) == true)
+    }
+
+    /// Complaint 28: the error says how to keep the files and go on; what is set aside is there still.
+    @Test func anUnreadableStoreIsSetAside() throws {
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("a.store")
+        let configuration = ModelConfiguration(url: url)
+        let bytes = Data(repeating: 65, count: 5000)
+        for number in 1...2 {
+            try bytes.write(to: url)
+            try Data([1, 2, 3]).write(to: URL(fileURLWithPath: url.path + "-wal"))
+            let error = #expect(throws: SwiftDataError.self) {
+                try ModelContainer(for: Cook.self, configurations: configuration)
+            }
+            #expect(error?.explanation?.contains(url.path) == true)
+            #expect(error?.explanation?.contains("call setStoreAside() of the configuration") == true)
+            let folder = try configuration.setStoreAside()
+            #expect(folder.lastPathComponent == "a.store.aside-\(number)")
+            #expect(try Data(contentsOf: folder.appendingPathComponent("a.store")) == bytes)
+            #expect(!FileManager.default.fileExists(atPath: url.path + "-wal"))
+            let container = try ModelContainer(for: Cook.self, configurations: configuration)
+            try Self.insert("Ann", into: container)
+            #expect(try Self.names(in: container) == ["Ann"])
+            for store in container.coordinator.persistentStores { try container.coordinator.remove(store) }
+        }
+    }
+
+    /// Complaint 28: what is wrong with models is no reason to set a store aside.
+    @Test func anErrorOfModelsSaysNothingOfSettingAside() throws {
+        let url = try Fixtures.temporaryFolder().appendingPathComponent("a.store")
+        let old = Schema(Schema.Entity("Cook", properties: Schema.Attribute(name: "size", valueType: Int.self)))
+        _ = try ModelContainer(for: old, configurations: ModelConfiguration(url: url))
+        let strict = Schema(
+            Schema.Entity(
+                "Cook", properties: Schema.Attribute(name: "size", valueType: Int.self),
+                Schema.Attribute(name: "age", valueType: Int.self)))
+        let error = #expect(throws: SwiftDataError.self) {
+            try ModelContainer(for: strict, configurations: ModelConfiguration(url: url))
+        }
+        #expect(error == .loadIssueModelContainer && error?.description.contains("setStoreAside") == false)
+    }
+
+    /// Complaint 38: a cloud database has no effect here, so there may be unique values with it.
+    @Test func uniqueValuesGoWithACloudDatabase() throws {
+        let configuration = ModelConfiguration(isStoredInMemoryOnly: true, cloudKitDatabase: .private("iCloud.a"))
+        let context = ModelContext(try ModelContainer(for: DishLabel.self, configurations: configuration))
+        context.insert(DishLabel(title: "hot"))
+        try context.save()
+        #expect(context.container.configurations.first?.cloudKitContainerIdentifier == "iCloud.a")
     }
 
     /// A3: the folder is made.
@@ -128,12 +186,15 @@ import Testing
         #expect(try Self.names(in: alone) == ["Ann"])
     }
 
-    /// J1, 3.5.2: history is kept.
-    @Test func storesKeepAHistory() throws {
+    /// J1, J7, 3.5.2: history is kept, in memory, too.
+    @Test(arguments: [false, true]) func storesKeepAHistory(isInMemory: Bool) throws {
         let url = try Fixtures.temporaryFolder().appendingPathComponent("a.store")
-        let container = try ModelContainer(for: Cook.self, configurations: ModelConfiguration(url: url))
+        let container = try ModelContainer(
+            for: Cook.self, configurations: isInMemory ? Self.memory : ModelConfiguration(url: url))
         try Self.insert("Ann", into: container)
-        #expect(container.coordinator.currentPersistentHistoryToken(fromStores: nil) != nil)
+        let first = container.coordinator.currentPersistentHistoryToken(fromStores: nil)
+        try Self.insert("Ben", into: container)
+        #expect(first != nil && container.coordinator.currentPersistentHistoryToken(fromStores: nil) != first)
     }
 
     /// I1, F4: rows that were there before get the default value.
