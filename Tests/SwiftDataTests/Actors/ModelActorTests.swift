@@ -42,7 +42,7 @@ import Testing
         #expect(name == ObjectIdentifier(executor.modelContext))
     }
 
-    /// The executor is private wherever the actor is made (H2).
+    /// The executor is private wherever the actor is made (H2, complaint 33).
     @MainActor @Test func actorMadeOnTheMainActorRunsOffIt() async throws {
         let store = ShapeStore(modelContainer: try Self.container())
         #expect(await store.with { _ in MainQueue.isCurrent } == false)
@@ -79,7 +79,7 @@ import Testing
         #expect(await store.isTrip(id) == false)
     }
 
-    /// Contexts and models stay where they are; containers and identifiers are passed on (H4).
+    /// Contexts and models stay where they are; containers and identifiers are passed on (H4, complaint 31).
     @Test(.enabled(if: MacroCompiler.isAvailable, Comment(rawValue: MacroCompiler.missing)))
     func contextsAndModelsAreNotSendable() throws {
         let output = try MacroCompiler.check(

@@ -49,7 +49,20 @@ import Testing
         #expect(try ModelContext(container).managedObjectContext.count(for: request) == 1)
     }
 
-    /// C4, F6: what was inserted leaves, what was deleted is there again, what was changed is as it was.
+    /// C3: a save without changes writes nothing, and tells nobody.
+    @Test func aSaveWithoutChangesIsNone() throws {
+        let (container, context) = try kitchen()
+        context.insert(Dish(name: "Soup"))
+        try context.save()
+        let before = container.coordinator.currentPersistentHistoryToken(fromStores: nil)
+        let saves = SaveRecorder(context)
+        #expect(!context.hasChanges)
+        try context.save()
+        #expect(saves.names.isEmpty)
+        #expect(container.coordinator.currentPersistentHistoryToken(fromStores: nil) == before)
+    }
+
+    /// C4: what was inserted leaves, what was deleted is there again, what was changed is as it was.
     @Test func rollbackTakesEverythingBack() throws {
         let (_, context) = try kitchen()
         let (kept, deleted) = (Dish(name: "Soup"), Dish(name: "Stew"))
@@ -68,7 +81,7 @@ import Testing
 
     private struct Refusal: Error {}
 
-    /// C5.
+    /// C5: the changes of a block that throws stay, to be saved or rolled back.
     @Test func aTransactionSavesUnlessItsBlockThrows() throws {
         let (_, context) = try kitchen()
         try context.transaction { context.insert(Dish(name: "Soup")) }
@@ -80,6 +93,9 @@ import Testing
             }
         }
         #expect(context.insertedModelsArray.count == 1)
+        #expect(try ModelContext(context.container).fetchCount(FetchDescriptor<Dish>()) == 1)
+        context.rollback()
+        #expect(!context.hasChanges)
     }
 
     /// C6, C7, complaint 1: what a deleted model says of itself, before and after the save; its last values stay readable.

@@ -66,4 +66,70 @@ import Testing
         #expect(throws: (any Error).self) { try context.save() }
         #expect(try labels(ModelContext(container)).map(\.rank) == [1])
     }
+
+    @Model final class Vault {
+        #Unique<Vault>([\.shelf, \.place])
+        @Attribute(.unique) var code: String
+        @Attribute(.unique) var owner: String
+        var shelf: Int
+        var place: Int
+        var note: String?
+        init(code: String, owner: String, shelf: Int = 0, place: Int = 0) {
+            self.code = code
+            self.owner = owner
+            self.shelf = shelf
+            self.place = place
+        }
+    }
+
+    private func vaults(_ context: ModelContext) throws -> [String] {
+        try context.fetch(FetchDescriptor<Vault>(sortBy: [SortDescriptor(\.code)])).map { "\($0.code) \($0.owner)" }
+    }
+
+    private func vaultContext() throws -> ModelContext {
+        ModelContext(
+            try ModelContainer(for: Vault.self, configurations: ModelConfiguration(isStoredInMemoryOnly: true)))
+    }
+
+    /// E2: an ordinary constraint of Core Data; the new object wins property by property, and what it did not set stays.
+    @Test func constraintsAreThoseOfTheModel() throws {
+        let context = try vaultContext()
+        let entity = context.container.coordinator.managedObjectModel.entitiesByName["Vault"]
+        let constraints = try #require(entity?.uniquenessConstraints as? [[String]])
+        #expect(Set(constraints) == [["code"], ["owner"], ["shelf", "place"]])
+        let first = Vault(code: "A", owner: "Ann", shelf: 1)
+        first.note = "old"
+        context.insert(first)
+        try context.save()
+        context.insert(Vault(code: "A", owner: "Ben", shelf: 2))
+        try context.save()
+        #expect(try vaults(context) == ["A Ben"])
+        #expect(first.owner == "Ben" && first.shelf == 2 && first.note == "old")
+    }
+
+    /// E3, complaint 5: a model that has values of two rows takes the place of both, and the context says so.
+    @Test func aModelWithTheValuesOfTwoRowsReplacesOne() throws {
+        let context = try vaultContext()
+        let (first, second) = (Vault(code: "A", owner: "Ann", place: 1), Vault(code: "B", owner: "Ben", place: 2))
+        context.insert(first)
+        context.insert(second)
+        try context.save()
+        let ids = [first, second].map(\.persistentModelID)
+        context.insert(Vault(code: "A", owner: "Ben", place: 3))
+        try context.save()
+        #expect(try vaults(context) == ["A Ben"])
+        let told = context.lastUpdatedInsteadOfInserted + context.lastReplaced
+        #expect(Set(told) == Set(ids) && told.count == 2)
+    }
+
+    /// Complaint 6: a constraint over several properties.
+    @Test func valuesAreUniqueTogether() throws {
+        let context = try vaultContext()
+        context.insert(Vault(code: "A", owner: "Ann", shelf: 1, place: 1))
+        context.insert(Vault(code: "B", owner: "Ben", shelf: 1, place: 2))
+        try context.save()
+        context.insert(Vault(code: "C", owner: "Cleo", shelf: 1, place: 2))
+        try context.save()
+        #expect(try vaults(context) == ["A Ann", "C Cleo"])
+    }
 }

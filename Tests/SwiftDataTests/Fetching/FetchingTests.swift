@@ -63,6 +63,17 @@ struct FetchingTests {
         #expect(seen == "CFL")
     }
 
+    /// D2: unsaved changes are among batches and among sorted identifiers.
+    @Test func pendingChangesAreAmongBatchesAndIdentifiers() throws {
+        let context = try Trips().context
+        context.insert(Trip("D", name: "New"))
+        let descriptor = FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.code)])
+        let batches = try context.fetch(descriptor, batchSize: 2)
+        #expect(batches.map(\.code) == ["C", "D", "F", "L"])
+        #expect(try context.fetchIdentifiers(descriptor) == batches.map(\.persistentModelID))
+        #expect(Array(try context.fetchIdentifiers(descriptor, batchSize: 2)) == batches.map(\.persistentModelID))
+    }
+
     @Test func aBlockThatLeavesChangesIsAnError() throws {
         let context = try Trips().context
         #expect(throws: SwiftDataError.self) {
@@ -72,7 +83,7 @@ struct FetchingTests {
         #expect(context.hasChanges)
     }
 
-    /// D7: delete rules apply, unsaved models count, models in use are told of it.
+    /// D7, complaint 30: delete rules apply, unsaved models count, models in use are told of it.
     @Test func deletingByPredicate() throws {
         let trips = try Trips()
         let context = trips.context

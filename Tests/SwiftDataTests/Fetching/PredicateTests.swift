@@ -2,7 +2,8 @@ import Foundation
 import SwiftData
 import Testing
 
-/// What predicates find in a store (D10, D11).
+/// What predicates find in a store (D10, D11): relationships that are nil (complaint 7), chains of two optionals (complaint 8), conditions
+/// (complaint 10), enumerations (complaint 11).
 struct PredicateTests {
     private static let oslo = "Oslo"
     private static let codes = ["F", "C"]
@@ -66,7 +67,7 @@ struct PredicateTests {
         #expect(try trips.codes(#Predicate { ids.contains($0.persistentModelID) }) == "CF")
     }
 
-    /// D11: what a store cannot follow is an error that names the part.
+    /// D11, complaint 9: what a store cannot follow is an error that names the part.
     @Test func unsupportedPredicatesAreErrors() throws {
         let trips = try Trips()
         let error = try #require(throws: SwiftDataError.self) { try trips.codes(#Predicate { $0.label == "x" }) }

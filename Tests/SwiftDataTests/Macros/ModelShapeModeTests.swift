@@ -9,6 +9,7 @@ struct ModelShapeModeTests {
         folder.appendingPathComponent("ModelShapes+\($0).swift")
     }
 
+    /// H5.
     @Test func shapesCompileWhereTheMainActorIsTheDefault() throws {
         #expect(try MacroCompiler.check(Self.files, flags: ["-default-isolation", "MainActor"]).log == "")
     }

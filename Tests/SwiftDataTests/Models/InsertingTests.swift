@@ -111,7 +111,7 @@ import Testing
         #expect(order.guest.name == "")
     }
 
-    /// Complaint 17: many to many needs no annotation to keep its members; 19: a relationship without another side saves.
+    /// Complaint 17: many to many needs no annotation to keep its members. Complaint 19: a relationship without another side saves.
     @Test func manyToManyAndOneWayRelationshipsAreSaved() throws {
         let (container, context) = try kitchen()
         let dishes = [Dish(name: "Soup"), Dish(name: "Stew")]

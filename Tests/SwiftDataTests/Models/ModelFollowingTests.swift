@@ -10,7 +10,7 @@ import Testing
         func add() { value.withLock { $0 += 1 } }
     }
 
-    /// Complaints 22 and 24: observers learn of what a sibling saved, and of no property that did not change.
+    /// Complaint 22, complaint 24: observers learn of what a sibling saved, and of no property that did not change.
     @Test func observersLearnOfSiblingSavesByProperty() throws {
         let (container, context) = try kitchen()
         let dish = Dish(name: "Soup")

@@ -37,6 +37,12 @@ import Testing
         #expect((ModelContext(container).model(for: decoded) as? Dish)?.name == "Soup")
     }
 
+    /// G3: the description has the URI of the row.
+    @Test func identifiersDescribeTheirRow() throws {
+        let id = try PersistentIdentifier.identifier(for: "S", entityName: "Dish", primaryKey: "p7")
+        #expect("\(id)" == "PersistentIdentifier(x-coredata://S/Dish/p7)")
+    }
+
     /// G4: comparable by number, not by text.
     @Test func identifiersAreOrdered() throws {
         let ids = try [10, 9, 1].map {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SwiftData
 
-/// How types are kept: reference F1, F2, 3.1.5, 3.2.
+/// How types are kept: reference F1, F2, F3 (coders that are not by key: JSON), 3.1.5, 3.2.
 @Suite struct AttributeFormTests {
     private static func form(_ type: Any.Type, _ defaultValue: Any? = nil) throws -> AttributeForm {
         try AttributeForm(of: type, at: AttributeForm.Place(name: "p", defaultValue: defaultValue))
