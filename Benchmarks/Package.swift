@@ -34,6 +34,13 @@ let package = Package(
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        // SwiftData beside Core Data; apart, so that who measures something else builds no macros.
+        .executableTarget(
+            name: "bench-swiftdata",
+            dependencies: [
+                "Measuring", .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "SwiftData", package: "OpenCoreData"),
+            ]),
         // What the same work costs with nothing between the program and libpq; empty without the trait.
         .target(
             name: "RawPostgreSQL",
