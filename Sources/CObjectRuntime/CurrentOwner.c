@@ -23,6 +23,16 @@ const void *ocd_take_pending_home(const void *class_metadata, const void *entity
     return fault->home;
 }
 
+static _Thread_local const void *arriving_class = NULL;
+
+void ocd_set_arriving_class(const void *class_metadata) { arriving_class = class_metadata; }
+
+_Bool ocd_take_arriving_class(const void *class_metadata) {
+    if (arriving_class != class_metadata) { return 0; }
+    arriving_class = NULL;
+    return 1;
+}
+
 static _Thread_local _Bool tracking_mark = 0;
 
 void ocd_set_tracking_mark(_Bool is_tracking) { tracking_mark = is_tracking; }

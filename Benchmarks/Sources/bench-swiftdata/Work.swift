@@ -80,7 +80,8 @@ struct Sample {
         (0..<count).map { number in
             let mixed = (number &* 7_919) % 100_003
             return Sample(
-                title: "Note number \(mixed)", mood: Mood(rawValue: mixed % 3) ?? .calm, stars: mixed % 10, weight: Double(mixed) / 4, isDone: mixed % 3 == 0,
+                title: "Note number \(mixed)", mood: Mood(rawValue: mixed % 3) ?? .calm, stars: mixed % 10,
+                weight: Double(mixed) / 4, isDone: mixed % 3 == 0,
                 folder: mixed % folders)
         }
     }

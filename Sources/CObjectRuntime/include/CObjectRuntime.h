@@ -7,6 +7,7 @@
 #include "ClassSearch.h"
 #include "IdentityLock.h"
 #include "ObjectAllocation.h"
+#include "TrackedReads.h"
 #include "VariableArguments.h"
 
 /// The context that owns the calling thread at this moment, as an opaque pointer; NULL when none does.
@@ -36,6 +37,12 @@ void ocd_pop_pending_fault(const ocd_pending_fault *_Nonnull fault);
 
 /// The home of the fault on top, if that is of the class and the entity, and takes it off. NULL where a new object is made.
 const void *_Nullable ocd_take_pending_home(const void *_Nonnull class_metadata, const void *_Nonnull entity);
+
+/// The class of which the calling thread makes an instance for a row that is there; NULL for none.
+void ocd_set_arriving_class(const void *_Nullable class_metadata);
+
+/// Whether an instance of that class is being made for a row; asked once for each.
+_Bool ocd_take_arriving_class(const void *_Nonnull class_metadata);
 
 /// A mark of the calling thread: that reads are being tracked.
 void ocd_set_tracking_mark(_Bool is_tracking);

@@ -19,6 +19,13 @@ extension NSManagedObject {
         }
     }
 
+    /// The slot of the only element of a composite, if its values are read and written as their own type; -1 otherwise.
+    package final func plainElementSlot(_ slot: Int) -> Int {
+        let elements = runtime.slots[slot].elements
+        guard elements.count == 1, hasPlainValues(elements[0]) else { return -1 }
+        return elements[0]
+    }
+
     /// The name of the property of a slot.
     package final func propertyName(_ slot: Int) -> String { runtime.slots[slot].name }
 

@@ -39,7 +39,7 @@ extension NSManagedObject {
         #if !DEBUG
             checkQueue(nil, slot: slot)
         #endif
-        guard slot >= 0, let observations = home.observations, observations.isTracking else { return }
+        guard slot >= 0, let observations = home.observations, ReadTracking.isTracking else { return }
         madeExtras().observed.insert(slot)
         flags.insert(.observed)
         observations.noteRead(slot, of: ObjectIdentifier(self))

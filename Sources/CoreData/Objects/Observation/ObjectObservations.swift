@@ -6,8 +6,8 @@ import Observation
 /// One registrar for all objects of the context: to an observer a property is a key path with the object and the slot in it.
 /// Objects that nobody observes have nothing.
 ///
-/// A read has to find out whether somebody tracks reads on its thread, which only the registrar knows. It is told of a read of
-/// ``Mark``, and looks at it closer, for its hash, only where somebody does.
+/// A read has to find out whether somebody tracks reads on its thread, see ``ReadTracking``. Where only the registrar knows, it is told of a
+/// read of ``Mark``, and looks at it closer, for its hash, only where somebody does.
 final class ObjectObservations: Observable, Sendable {
     private struct Property: Hashable {
         let object: ObjectIdentifier
@@ -35,9 +35,8 @@ final class ObjectObservations: Observable, Sendable {
         }
     }()
 
-    /// Whether reads are being tracked on the calling thread.
-    @inline(__always)
-    var isTracking: Bool { readsMark() || !Self.isTellingOfTracking }
+    /// Whether reads are being tracked on the calling thread, by asking the registrar: some 20 nanoseconds. See ``ReadTracking``.
+    var isTellingOfReads: Bool { readsMark() || !Self.isTellingOfTracking }
 
     @inline(__always)
     private func readsMark() -> Bool {
