@@ -24,11 +24,11 @@ struct ModelMembers {
     var declarations: [String] {
         [
             """
-            private var _$backingData = SwiftData.DefaultBackingData<\(root)>(for: \(name).self)
+            @exclusivity(unchecked) private var _$backingData = SwiftData.DefaultBackingData<\(root)>(for: \(name).self)
             """,
             persistentBackingData, schemaMetadata, initializer, attachment,
             """
-            private var _$observation = SwiftData._ModelObservation()
+            @exclusivity(unchecked) private var _$observation = SwiftData._ModelObservation()
             """,
             """
             func access<_M>(keyPath: KeyPath<\(name), _M>) {

@@ -56,7 +56,7 @@ extension ModelContext {
     private struct NewModel {
         let object: ModelObject
         let plan: EntityPlan
-        let values: [PendingValues]
+        let values: TakenValues
     }
 
     /// The model's object here, made where no context has one; `nil` where that cannot be.
@@ -100,20 +100,36 @@ extension ModelContext {
     }
 
     private func fill(_ model: NewModel, _ new: inout [NewModel]) {
-        for values in model.values {
-            let properties = values.isByName ? model.plan.properties : model.plan.properties(of: values.type)
-            for property in properties {
-                guard let value = values.value(property.declaration) else { continue }
-                if let writer = property.plainWriter {
-                    writer(value, model.object)
-                } else if let targets = property.targets {
-                    // What leads nowhere is what a new object has: not to set it leaves what the other side has set.
-                    let objects = targets(value).compactMap { object(for: $0, &new) }
-                    if !objects.isEmpty { relate(model.object, property, objects) }
-                } else {
-                    write(value, property, model.object)
-                }
+        if let values = model.values.first { fill(model, values, &new) }
+        for values in model.values.others { fill(model, values, &new) }
+    }
+
+    private func fill(_ model: NewModel, _ values: PendingValues, _ new: inout [NewModel]) {
+        let properties = values.isByName ? model.plan.properties : model.plan.properties(of: values.type)
+        for property in properties {
+            switch values.kept(property) {
+            case .absent: continue
+            case .integer(let value) where property.isPlain: Int._write(value, model.object, property.slot)
+            case .real(let value) where property.isPlain: Double._write(value, model.object, property.slot)
+            case .boolean(let value) where property.isPlain: Bool._write(value, model.object, property.slot)
+            case .text(let value) where property.isPlain: String._write(value, model.object, property.slot)
+            case .date(let value) where property.isPlain: Date._write(value, model.object, property.slot)
+            case .model(let target) where property.targets != nil && !property.isToMany:
+                if let target = object(for: target, &new) { model.object.setRelatedObject(target, property.slot) }
+            case let value: fill(model, property, value.any as Any, &new)
             }
+        }
+    }
+
+    private func fill(_ model: NewModel, _ property: EntityPlan.Property, _ value: Any, _ new: inout [NewModel]) {
+        if let writer = property.plainWriter {
+            writer(value, model.object)
+        } else if let targets = property.targets {
+            // What leads nowhere is what a new object has: not to set it leaves what the other side has set.
+            let objects = targets(value).compactMap { object(for: $0, &new) }
+            if !objects.isEmpty { relate(model.object, property, objects) }
+        } else {
+            write(value, property, model.object)
         }
     }
 
@@ -129,6 +145,15 @@ extension ModelContext {
                     "'\(property.declaration.name)' of \(object.objectID) cannot be set: its value cannot be stored.",
                     underlying: error))
         }
+    }
+
+    /// Sets a to-one where nothing has to be inserted or said for that; whether it did.
+    func relate(_ object: ModelObject, _ target: ModelObject?, isNil: Bool, _ slot: Int) -> Bool {
+        guard slot >= 0, object.managedObjectContext === managedObjectContext,
+            isNil || target?.managedObjectContext === managedObjectContext
+        else { return false }
+        object.setRelatedObject(target, slot)
+        return true
     }
 
     /// Sets a relationship; models that no context has are inserted.

@@ -26,7 +26,7 @@ extension ModelContext {
     }
 
     private func make<T: PersistentModel>(_ type: T.Type, _ object: ModelObject) -> T {
-        let model = T(backingData: DefaultBackingData<T>(object, self, type))
+        let model = ArrivingModel.making(type) { T(backingData: DefaultBackingData<T>(object, self, type)) }
         object.take(model)
         return model
     }

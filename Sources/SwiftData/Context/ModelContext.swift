@@ -26,8 +26,10 @@ public class ModelContext: Equatable {
     private var plans: [EntityPlan?] = []
     /// The entities of classes that were inserted.
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// The class that was inserted last: mostly it is the next one's, too.
+    private var lastEntity: (type: ObjectIdentifier, entity: NSEntityDescription)?
     /// The values of the model that is just being inserted, of each level of its class.
-    private var taken: [PendingValues] = []
+    private var taken = TakenValues()
     /// What could not be done since the last rollback.
     private(set) var problems: [SwiftDataError] = []
     /// What sibling contexts saved.
@@ -129,7 +131,11 @@ public class ModelContext: Equatable {
 
     /// The entity of a class; `nil` where the container's schema lacks it.
     func entity(of type: any PersistentModel.Type) -> NSEntityDescription? {
-        if let known = entities[ObjectIdentifier(type)] { return known }
+        if let lastEntity, lastEntity.type == ObjectIdentifier(type) { return lastEntity.entity }
+        if let known = entities[ObjectIdentifier(type)] {
+            lastEntity = (ObjectIdentifier(type), known)
+            return known
+        }
         let name = ModelLayout.of(type).entityName
         guard core.modelTypes[name].map({ ObjectIdentifier($0) }) == ObjectIdentifier(type) else { return nil }
         let entity = core.coordinator.managedObjectModel.entitiesByName[name]
@@ -150,12 +156,20 @@ public class ModelContext: Equatable {
     func forgetProblems() { problems = [] }
 
     /// The values of a model that is just being inserted.
-    func take(_ pending: PendingValues) { taken.append(pending) }
+    func take(_ pending: PendingValues) {
+        if taken.first == nil { taken.first = pending } else { taken.others.append(pending) }
+    }
 
-    func takenValues() -> [PendingValues] {
-        defer { taken = [] }
+    func takenValues() -> TakenValues {
+        defer { taken = TakenValues() }
         return taken
     }
+}
+
+/// The values of a new model, of each level of its class: mostly there is one.
+struct TakenValues {
+    var first: PendingValues?
+    var others: [PendingValues] = []
 }
 
 @available(*, unavailable) extension ModelContext: Sendable {}

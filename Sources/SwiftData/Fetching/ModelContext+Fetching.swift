@@ -13,7 +13,10 @@ extension ModelContext {
     public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         let request = try request(descriptor)
         let objects = try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
-        return objects.compactMap { model(for: $0, as: T.self) }
+        var models: [T] = []
+        models.reserveCapacity(objects.count)
+        for object in objects { if let model = model(for: object, as: T.self) { models.append(model) } }
+        return models
     }
 
     /// The models that a descriptor asks for, read from the store in batches when they are first used.

@@ -17,6 +17,35 @@ extension DefaultBackingData {
     @_disfavoredOverload
     public func _read<V>(_ key: _ModelKey, _ index: Int) -> V { _readByForm(key, index) }
 
+    /// An enumeration with a raw value: that of its column.
+    @inlinable
+    @_disfavoredOverload
+    public func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V
+    where V.RawValue: ManagedAttributeValue {
+        if let object {
+            let slot = key.rawSlot(in: object, holder)
+            if slot >= 0, let raw = V.RawValue._readOptional(object, slot), let value = V(rawValue: raw) {
+                return value
+            }
+        }
+        return _readByForm(key, index)
+    }
+
+    /// An enumeration with a raw value, or nil.
+    @inlinable
+    @_disfavoredOverload
+    public func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V?
+    where V.RawValue: ManagedAttributeValue {
+        if let object {
+            let slot = key.rawSlot(in: object, holder)
+            if slot >= 0 {
+                guard let raw = V.RawValue._readOptional(object, slot) else { return nil }
+                if let value = V(rawValue: raw) { return value }
+            }
+        }
+        return _readByForm(key, index)
+    }
+
     /// The value of an attribute with a value transformer.
     public func _readTransformable<V>(_ key: _ModelKey, _ index: Int) -> V { _readByForm(key, index) }
 

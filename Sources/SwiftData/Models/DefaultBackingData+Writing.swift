@@ -9,6 +9,8 @@ extension DefaultBackingData {
         if let object {
             let slot = key.plainSlot(in: object, holder)
             if slot >= 0 { return V._write(value, object, slot) }
+        } else if let pending = _pending {
+            return pending.set(PendingValue(value), key, index)
         }
         _writeByForm(value, key, index, model)
     }
@@ -31,6 +33,11 @@ extension DefaultBackingData {
 
     /// Sets a to-one.
     public func _write<V: PersistentModel>(_ value: V?, _ key: _ModelKey, _ index: Int, of model: Model) {
+        if let object, let context = _context,
+            context.relate(object, value?.modelObject, isNil: value == nil, key.slot(in: object, context))
+        {
+            return
+        }
         writeRelationship(value.map { [$0] } ?? [], value as Any, key, index, model)
     }
 
@@ -44,7 +51,7 @@ extension DefaultBackingData {
     @usableFromInline
     func _writeByForm<V>(_ value: V, _ key: _ModelKey, _ index: Int, _ model: Model) {
         guard let object, let context = _context else {
-            return pending(of: model).set(value, key, index)
+            return pending(of: model).set(PendingValue(value), key, index)
         }
         let slot = key.slot(in: object, context)
         guard slot >= 0, let property = context.plan(of: object).property(at: slot) else { return }

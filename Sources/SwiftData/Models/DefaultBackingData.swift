@@ -7,12 +7,16 @@ import Foundation
 public struct DefaultBackingData<Model: PersistentModel>: BackingData {
     /// The object, once the model is inserted.
     @usableFromInline private(set) var object: ModelObject?
-    /// With an object the context, which lives as long as its models; else ``PendingValues``, or nil before the first value.
+    /// With an object the context, which lives as long as its models; else ``PendingValues``, or nil before the first value. Never anything else:
+    /// nobody asks the runtime for its class.
     @usableFromInline private(set) var holder: AnyObject?
     let level: Model.Type
 
     /// The values of a new model.
-    public init(for type: Model.Type) { level = type }
+    public init(for type: Model.Type) {
+        level = type
+        if ArrivingModel.take(type) { holder = PendingValues.discarded }
+    }
 
     /// The values of other backing data: the same object, or the same values.
     public init(adopting other: any BackingData<Model>) {
@@ -58,8 +62,12 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
     }
 
     public var _object: ModelObject? { object }
-    public var _pending: PendingValues? { object == nil ? holder as? PendingValues : nil }
-    public var _context: ModelContext? { object == nil ? nil : holder as? ModelContext }
+    public var _pending: PendingValues? {
+        object == nil ? holder.map { unsafeDowncast($0, to: PendingValues.self) } : nil
+    }
+    public var _context: ModelContext? {
+        object == nil ? nil : holder.map { unsafeDowncast($0, to: ModelContext.self) }
+    }
     public var metadata: Any { Model.schemaMetadata }
 
     /// The identifier of the row; it cannot be set.
@@ -69,6 +77,7 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
     }
 
     /// The values of a new model, made when the first is set.
+    @usableFromInline
     mutating func madePending() -> PendingValues {
         if let pending = _pending { return pending }
         let made = PendingValues(level)

@@ -4,9 +4,14 @@ import Foundation
 /// What is known of an entity's class in one context's model: its layout, by slot.
 final class EntityPlan {
     /// One property of the class, and where objects keep it.
-    struct Property {
+    final class Property {
         let declaration: ModelProperty
+        let name: String
+        /// The property's place in its class.
+        let index: Int
         let slot: Int
+        /// The slot of an enumeration's raw value, if that is read as its own type; -1 otherwise.
+        let rawSlot: Int
         /// Writes a value of the property's type without looking at its form; `nil` where the form has to be asked.
         let plainWriter: ((Any, ModelObject) -> Void)?
         /// The models in a value of the relationship; `nil` for an attribute.
@@ -14,7 +19,21 @@ final class EntityPlan {
 
         /// Whether values are read and written as their own type.
         var isPlain: Bool { plainWriter != nil }
-        var isToMany: Bool { if case .toMany = declaration.form { true } else { false } }
+        let isToMany: Bool
+
+        init(
+            _ declaration: ModelProperty, _ slot: Int, rawSlot: Int, plainWriter: ((Any, ModelObject) -> Void)?,
+            targets: ((Any) -> [any PersistentModel])?
+        ) {
+            self.declaration = declaration
+            name = declaration.name
+            index = declaration.index
+            self.slot = slot
+            self.rawSlot = rawSlot
+            self.plainWriter = plainWriter
+            self.targets = targets
+            isToMany = if case .toMany = declaration.form { true } else { false }
+        }
     }
 
     let type: any PersistentModel.Type
@@ -37,7 +56,8 @@ final class EntityPlan {
             positions[slot] = properties.count
             properties.append(
                 Property(
-                    declaration: declaration, slot: slot, plainWriter: Self.writer(declaration, slot, object),
+                    declaration, slot, rawSlot: Self.rawSlot(declaration, slot, object),
+                    plainWriter: Self.writer(declaration, slot, object),
                     targets: declaration.destination.map { Self.targets($0) }))
         }
         var levels: [(type: ObjectIdentifier, properties: [Property])] = []
@@ -83,8 +103,30 @@ final class EntityPlan {
     private static func writer<Value: ManagedPropertyValue>(
         _ type: Value.Type, _ slot: Int
     ) -> (Any, ModelObject) -> Void {
-        { value, object in if let value = value as? Value { Value._write(value, object, slot) } }
+        { value, object in
+            // The type itself, by far most often; a cast asks the runtime.
+            func write<Own>(_ value: Own) {
+                if Own.self == Value.self {
+                    Value._write(unsafeBitCast(value, to: Value.self), object, slot)
+                } else if let value = value as? Value {
+                    Value._write(value, object, slot)
+                }
+            }
+            _openExistential(value, do: write)
+        }
     }
+
+    /// The slot of the raw value where a column has it as its own type.
+    private static func rawSlot(_ declaration: ModelProperty, _ slot: Int, _ object: ModelObject) -> Int {
+        guard let form = declaration.attributeForm, case .composite(let elements) = form.kind, elements.count == 1,
+            case .scalar(let type) = elements[0].form.kind, let value = form.valueType as? any RawRepresentable.Type,
+            isOwn(rawType(value), type), slot <= 0x7FFF
+        else { return -1 }
+        let element = object.plainElementSlot(slot)
+        return element <= 0x7FFF ? element : -1
+    }
+
+    private static func rawType<Value: RawRepresentable>(_ type: Value.Type) -> Any.Type { Value.RawValue.self }
 
     /// Whether the engine's way to read the Swift type is that of the column.
     private static func isOwn(_ type: Any.Type, _ column: NSAttributeType) -> Bool {

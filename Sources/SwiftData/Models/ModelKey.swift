@@ -7,9 +7,13 @@ import Synchronization
 public final class _ModelKey: Sendable {
     /// The property's name.
     public let name: String
-    /// The identifier of the entity met last in the upper half, the slot with a mark for plain values in the lower.
+    /// The identifier of the entity met last in the upper half; in the lower one the slot, that of the raw value, and which of them may be
+    /// read and written as their own type.
     private let cache = Atomic<UInt64>(0)
     private static let plainMark: UInt64 = 0x8000_0000
+    private static let rawMark: UInt64 = 0x4000_0000
+    private static let slotMask: UInt64 = 0x7FFF
+    private static let rawShift: UInt64 = 15
 
     /// The key of the property of that name.
     public init(_ name: String) { self.name = name }
@@ -17,27 +21,43 @@ public final class _ModelKey: Sendable {
     /// The slot, if its values are read and written as their own type; -1 otherwise.
     @usableFromInline
     func plainSlot(in object: ModelObject, _ holder: AnyObject?) -> Int {
-        let cached = cache.load(ordering: .relaxed)
-        if cached >> 32 == UInt64(object.entityIdentifier) {
-            return cached & Self.plainMark == 0 ? -1 : Int(cached & 0x7FFF_FFFF)
-        }
-        let found = find(in: object, holder)
-        return found.isPlain ? found.slot : -1
+        let place = place(in: object, holder)
+        return place & Self.plainMark == 0 ? -1 : Int(place & Self.slotMask)
+    }
+
+    /// The slot of an enumeration's raw value, if that is read as its own type; -1 otherwise.
+    @usableFromInline
+    func rawSlot(in object: ModelObject, _ holder: AnyObject?) -> Int {
+        let place = place(in: object, holder)
+        return place & Self.rawMark == 0 ? -1 : Int((place >> Self.rawShift) & Self.slotMask)
     }
 
     /// The slot; -1 where the entity has no such property.
     func slot(in object: ModelObject, _ context: ModelContext) -> Int {
         let cached = cache.load(ordering: .relaxed)
-        if cached >> 32 == UInt64(object.entityIdentifier) { return Int(cached & 0x7FFF_FFFF) }
-        return find(in: object, context).slot
+        if cached >> 32 == UInt64(object.entityIdentifier) { return Int(cached & Self.slotMask) }
+        return object.propertySlot(named: name) == nil ? -1 : Int(find(in: object, context) & Self.slotMask)
     }
 
-    private func find(in object: ModelObject, _ holder: AnyObject?) -> (slot: Int, isPlain: Bool) {
-        guard let slot = object.propertySlot(named: name) else { return (-1, false) }
-        let plan = (holder as? ModelContext)?.plan(of: object)
-        let isPlain = object.hasPlainValues(slot) && plan?.property(at: slot)?.isPlain ?? false
-        cache.store(
-            UInt64(object.entityIdentifier) << 32 | (isPlain ? Self.plainMark : 0) | UInt64(slot), ordering: .relaxed)
-        return (slot, isPlain)
+    @inline(__always)
+    private func place(in object: ModelObject, _ holder: AnyObject?) -> UInt64 {
+        let cached = cache.load(ordering: .relaxed)
+        return cached >> 32 == UInt64(object.entityIdentifier) ? cached : find(in: object, holder)
+    }
+
+    /// The place, which is kept; 0 where the entity has no such property.
+    @inline(never)
+    private func find(in object: ModelObject, _ holder: AnyObject?) -> UInt64 {
+        guard let slot = object.propertySlot(named: name) else { return 0 }
+        var place = UInt64(object.entityIdentifier) << 32 | UInt64(slot)
+        if let property = (holder as? ModelContext)?.plan(of: object).property(at: slot) {
+            if property.isPlain, object.hasPlainValues(slot) {
+                place |= Self.plainMark
+            } else if property.rawSlot >= 0 {
+                place |= Self.rawMark | UInt64(property.rawSlot) << Self.rawShift
+            }
+        }
+        cache.store(place, ordering: .relaxed)
+        return place
     }
 }

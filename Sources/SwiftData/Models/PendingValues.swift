@@ -4,11 +4,16 @@ import Foundation
 ///
 /// By name they are where a model was made of another's values: then no level of the class knows which one's order it would be.
 public final class PendingValues {
-    let type: any PersistentModel.Type
-    private var values: [Any?] = []
+    let type: (any PersistentModel.Type)!
+    private var values: [PendingValue] = []
     private var named: [String: Any]?
     /// Whether no other level of the model's class has values.
     var isOfWholeModel = false
+    /// Whether nothing is kept, because the model is made for an object.
+    private let isDiscarded: Bool
+    /// What keeps nothing; nobody changes it, so that all threads can have it.
+    nonisolated(unsafe) static let discarded = PendingValues()
+
     /// What an identifier of the model refers to.
     private(set) lazy var token = PendingToken()
 
@@ -18,41 +23,63 @@ public final class PendingValues {
     init(_ type: any PersistentModel.Type) {
         self.type = type
         recorder = nil
+        isDiscarded = false
+    }
+
+    private init() {
+        type = nil
+        recorder = nil
+        isDiscarded = true
     }
 
     /// The values of a model that stands for none.
     init(_ type: any PersistentModel.Type, _ recorder: KeyPathRecorder) {
         self.type = type
         self.recorder = recorder
+        isDiscarded = false
         named = [:]
     }
 
     /// A value by its place.
     @usableFromInline
-    func set(_ value: Any, _ index: Int) {
+    func set(_ value: PendingValue, _ index: Int) {
+        if isDiscarded { return }
         if named != nil {
             let properties = ModelLayout.of(type).properties
-            if properties.indices.contains(index) { named?[properties[index].name] = value }
+            if properties.indices.contains(index) { named?[properties[index].name] = value.any }
             return
         }
-        if values.isEmpty { values.reserveCapacity(8) }
-        while values.count <= index { values.append(nil) }
-        values[index] = value
+        if index < values.count {
+            values[index] = value
+        } else {
+            if values.isEmpty { values.reserveCapacity(max(index + 1, 8)) }
+            while values.count < index { values.append(.absent) }
+            values.append(value)
+        }
     }
 
-    func set(_ value: Any, _ key: _ModelKey, _ index: Int) {
-        if named == nil { set(value, index) } else { named?[key.name] = value }
+    @usableFromInline
+    func set(_ value: PendingValue, _ key: _ModelKey, _ index: Int) {
+        if named == nil { set(value, index) } else { named?[key.name] = value.any }
     }
+
+    func set(_ value: Any, _ key: _ModelKey, _ index: Int) { set(.other(value), key, index) }
 
     func value(_ key: _ModelKey, _ index: Int) -> Any? {
         if let named { return named[key.name] ?? recorder?.recorded(key.name) }
-        return values.indices.contains(index) ? values[index] : nil
+        return values.indices.contains(index) ? values[index].any : nil
     }
 
     /// The value of a property of one level of the class.
     func value(_ property: ModelProperty) -> Any? {
         if let named { return named[property.name] }
-        return values.indices.contains(property.index) ? values[property.index] : nil
+        return values.indices.contains(property.index) ? values[property.index].any : nil
+    }
+
+    /// The value of a property of one level of the class, as it is kept.
+    func kept(_ property: EntityPlan.Property) -> PendingValue {
+        if let named { return named[property.name].map { .other($0) } ?? .absent }
+        return values.indices.contains(property.index) ? values[property.index] : .absent
     }
 
     /// Whether the values of several levels of a class are here.
@@ -70,7 +97,7 @@ public final class PendingValues {
         guard named == nil else { return }
         var names: [String: Any] = [:]
         for property in ModelLayout.of(type).properties where values.indices.contains(property.index) {
-            if let value = values[property.index] { names[property.name] = value }
+            if let value = values[property.index].any { names[property.name] = value }
         }
         named = names
         values = []

@@ -81,7 +81,7 @@ struct MacroExpansionTests {
         "@SwiftData._PersistedProperty(1)",
         "@SwiftData._TransformablePersistedProperty(2)",
         // Members.
-        "private var _$backingData = SwiftData.DefaultBackingData<Item>(for: Item.self)",
+        "@exclusivity(unchecked) private var _$backingData = SwiftData.DefaultBackingData<Item>(for: Item.self)",
         """
         public var persistentBackingData: any SwiftData.BackingData<Item> {
             get { _$backingData }
@@ -121,7 +121,7 @@ struct MacroExpansionTests {
         // Classes that others inherit from, and those that inherit.
         "class var schemaMetadata: [SwiftData.Schema.PropertyMetadata]",
         "required init(backingData: any SwiftData.BackingData<Base>)",
-        "private var _$backingData = SwiftData.DefaultBackingData<V1.Base.Root>(for: Derived.self)",
+        "@exclusivity(unchecked) private var _$backingData = SwiftData.DefaultBackingData<V1.Base.Root>(for: Derived.self)",
         "override class var schemaMetadata: [SwiftData.Schema.PropertyMetadata]",
         "metadata: SwiftData.Schema.Relationship(deleteRule: .cascade, inverse: \\Part.whole)",
         """
