@@ -231,7 +231,9 @@ struct EndedConnectionTests {
                         """, [.text(schema)])
                     // Others are to do something in between, however slow the machine is.
                     let before = rounds.load(ordering: .relaxed)
-                    repeat { Thread.sleep(forTimeInterval: 0.03) } while rounds.load(ordering: .relaxed) < before + 2
+                    repeat {
+                        Thread.sleep(forTimeInterval: 0.03)
+                    } while rounds.load(ordering: .relaxed) < before + 2
                         && !isOver.load(ordering: .relaxed)
                 }
                 return
