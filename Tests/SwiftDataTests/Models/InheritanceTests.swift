@@ -43,14 +43,14 @@ enum Fleet {
         init() {}
     }
 
-    static func container(_ configuration: ModelConfiguration) throws -> ModelContainer {
+    static func container(_ configuration: SwiftData.ModelConfiguration) throws -> ModelContainer {
         try ModelContainer(
             for: Craft.self, Sailer.self, Yacht.self, Tug.self, Dock.self, configurations: configuration)
     }
 
     /// A craft of each class, in a dock, in a context that has read nothing.
     static func context(
-        _ configuration: ModelConfiguration = ModelConfiguration(isStoredInMemoryOnly: true)
+        _ configuration: SwiftData.ModelConfiguration = SwiftData.ModelConfiguration(isStoredInMemoryOnly: true)
     ) throws -> ModelContext {
         let container = try container(configuration)
         let context = ModelContext(container)
@@ -136,7 +136,7 @@ enum Fleet {
     /// K1, K4: one table for all classes, and a column beside a reference that says of which class its row is.
     @Test func classesShareATable() throws {
         let url = try Fixtures.temporaryFolder().appendingPathComponent("fleet.store")
-        let context = try Fleet.context(ModelConfiguration(url: url))
+        let context = try Fleet.context(SwiftData.ModelConfiguration(url: url))
         let database = try SQLStore.makeDatabase(DatabaseOptions(path: url.path))
         defer { database.close() }
         let statements = try database.read { connection in
