@@ -45,7 +45,7 @@ extension ModelContext {
     /// The identifiers of the models that a descriptor asks for.
     public func fetchIdentifiers<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [PersistentIdentifier]
     {
-        try objectIDs(descriptor).map { PersistentIdentifier($0) }
+        try objectIDs(descriptor).map { identifier(of: $0) }
     }
 
     /// The identifiers of the models that a descriptor asks for.
@@ -55,7 +55,7 @@ extension ModelContext {
         _ descriptor: FetchDescriptor<T>, batchSize: Int
     ) throws -> FetchResultsCollection<PersistentIdentifier> {
         let ids = try objectIDs(descriptor)
-        return FetchResultsCollection(count: ids.count) { PersistentIdentifier(ids[$0]) }
+        return FetchResultsCollection(count: ids.count) { [self] in identifier(of: ids[$0]) }
     }
 
     /// Runs a block for each model that a descriptor asks for, in order.
@@ -103,6 +103,12 @@ extension ModelContext {
             guard let model = self.model(for: object, as: T.self) else { continue }
             delete(model)
         }
+    }
+
+    /// The identifier of a model, as the model itself has it: permanent for an inserted one, too.
+    private func identifier(of id: NSManagedObjectID) -> PersistentIdentifier {
+        let object = id.isTemporaryID ? managedObjectContext.registeredObject(for: id) as? ModelObject : nil
+        return PersistentIdentifier(object?.permanentID ?? id)
     }
 
     // MARK: Requests

@@ -32,8 +32,13 @@ extension AttributeForm {
         self.init(
             kind: form.kind, isOptional: true, valueType: wrapped, enumeration: form.enumeration,
             encode: { value in
-                guard let optional = value as? any OptionalType else { return try form.encode(value) }
-                return try optional.wrapped.flatMap { try form.encode($0) }
+                // A value that is kept as `Any?` may be an optional of an optional.
+                var content = value
+                while let optional = content as? any OptionalType {
+                    guard let wrapped = optional.wrapped else { return nil }
+                    content = wrapped
+                }
+                return try form.encode(content)
             },
             decode: { stored in stored == nil ? none : try form.decode(stored) }, samples: form.samples)
     }

@@ -124,8 +124,7 @@ import Testing
         _ = try ModelContainer(for: old, configurations: ModelConfiguration(url: url))
         let strict = Schema(
             Schema.Entity(
-                "Cook", properties: Schema.Attribute(name: "size", valueType: Int.self),
-                Schema.Attribute(name: "age", valueType: Int.self)))
+                "Cook", properties: Schema.Attribute(name: "size", valueType: Data.self)))
         let error = #expect(throws: SwiftDataError.self) {
             try ModelContainer(for: strict, configurations: ModelConfiguration(url: url))
         }
