@@ -13,10 +13,11 @@ enum SortCompiler {
             )
         }
         let (path, selector) = OrderedText.order(of: keyPath) ?? (keyPath, nil)
-        guard let name = ModelLayout.of(T.self).name(of: path) else {
+        guard let name = ModelLayout.of(T.self).sortName(of: path) else {
             throw SwiftDataError(
                 .unsupportedSortDescriptor,
-                "A SortDescriptor<\(T.self)> of \(keyPath) cannot sort in a store: that is no stored property.")
+                "A SortDescriptor<\(T.self)> of \(keyPath) cannot sort in a store: that is no stored property and no identifier."
+            )
         }
         return NSSortDescriptor(
             key: name, ascending: descriptor.order == .forward, selector: selector.map { Selector($0) })

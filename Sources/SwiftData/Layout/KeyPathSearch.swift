@@ -26,6 +26,24 @@ enum KeyPathSearch {
         return member(keyPath, root, property, name)
     }
 
+    /// The path to the identifier of the model itself or of one that it is related to, as the engine calls it: `objectID`,
+    /// `owner.objectID`.
+    ///
+    /// - Returns: `nil` where the key path leads to something else.
+    static func identifierName(of keyPath: AnyKeyPath) -> String? {
+        guard bare(Swift.type(of: keyPath).valueType) == PersistentIdentifier.self,
+            let root = Swift.type(of: keyPath).rootType as? any PersistentModel.Type
+        else { return nil }
+        guard canProbe(root, []) else { return "objectID" }
+        let recorder = KeyPathRecorder(ModelDeclaration.of(root))
+        let probe = makeProbe(root, recorder)
+        let found = unwrapped((probe as Any)[keyPath: keyPath]) as? PersistentIdentifier
+        guard let owner = recorder.names.isEmpty ? probe : recorder.last?.value as? any PersistentModel,
+            found == owner.persistentModelID
+        else { return nil }
+        return (recorder.names + ["objectID"]).joined(separator: ".")
+    }
+
     // MARK: Applying
 
     private struct Answer {

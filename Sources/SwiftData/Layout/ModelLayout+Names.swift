@@ -17,6 +17,16 @@ extension ModelLayout {
         return found
     }
 
+    /// The name to sort by: of a property as ``name(of:)`` says, or of the identifier (`objectID`, `owner.objectID`).
+    package func sortName(of keyPath: AnyKeyPath) -> String? {
+        if let name = name(of: keyPath) { return name }
+        let key = FoundKeyPath(keyPath: keyPath)
+        if let found = foundIdentifiers.withLock({ $0[key] }) { return found }
+        let found = KeyPathSearch.identifierName(of: keyPath)
+        foundIdentifiers.withLock { $0[key] = .some(found) }
+        return found
+    }
+
     private func declaredName(of keyPath: AnyKeyPath) -> String? {
         ownNames[keyPath] ?? superclass?.declaredName(of: keyPath)
     }

@@ -23,6 +23,7 @@ package final class ModelLayout: @unchecked Sendable {
     private let propertiesByName: [String: ModelProperty]
     let ownNames: [AnyKeyPath: String]
     let foundNames = Mutex<[FoundKeyPath: String?]>([:])
+    let foundIdentifiers = Mutex<[FoundKeyPath: String?]>([:])
 
     private static let layouts = Mutex<[ObjectIdentifier: ModelLayout]>([:])
 

@@ -27,6 +27,28 @@ struct FetchingTests {
                 == "CLF")
     }
 
+    /// Identifiers sort by rows, in the order of their insertion; unsaved models too.
+    @Test func identifiersSort() throws {
+        let trips = try Trips()
+        let context = trips.context
+        for order in [SortOrder.forward, .reverse] {
+            let found = try context.fetch(
+                FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.persistentModelID, order: order)]))
+            #expect(codes(found) == (order == .forward ? "FLC" : "CLF"))
+            #expect(
+                codes(try context.fetch(FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.id, order: order)])))
+                    == codes(found))
+        }
+        // Bea (F) was inserted with the first trip and Ann (L) as her boss; the city has no guide, which comes first.
+        let byGuide = try context.fetch(
+            FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.guide?.persistentModelID), SortDescriptor(\.code)]))
+        #expect(byGuide.first?.code == "C" && byGuide.count == 3)
+        context.insert(Trip("N", name: "New"))
+        #expect(
+            try context.fetch(FetchDescriptor<Trip>(sortBy: [SortDescriptor(\.days), SortDescriptor(\.id)])).count
+                == 4)
+    }
+
     /// D1: unsaved changes count unless the descriptor says otherwise.
     @Test func pendingChangesCountUnlessToldOtherwise() throws {
         let trips = try Trips()
