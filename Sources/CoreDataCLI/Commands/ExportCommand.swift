@@ -13,7 +13,8 @@ struct ExportCommand: ParsableCommand {
             A record has the object's ID, its attributes, and the IDs of the objects that its relationships lead to. \
             With --unique related objects of that entity are told by an attribute instead, as "unit.name": "kg", or \
             with --nested "unit": {"name": "kg"}. --no-ids leaves IDs out: then what nothing else tells apart is lost, \
-            and named on standard error. Binary values and transformed ones are base64, dates ISO 8601 in UTC.
+            and named on standard error. Binary values and transformed ones are base64, unless they \
+            are JSON text or an archive of plain values, which are written as JSON; dates are ISO 8601 in UTC.
 
             Without --entity, or with several, JSON is one object with an array for each entity, XML one file with an \
             element for each record, NDJSON has a line for each, and CSV a file for each entity in the folder that \

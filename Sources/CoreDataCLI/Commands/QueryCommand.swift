@@ -22,7 +22,8 @@ struct QueryCommand: ParsableCommand {
 
             Columns may be key paths; a to-many shows as the number of its objects in a table and in CSV, as a list of \
             them in JSON; tasks.@count, tasks.@sum.hours and objectID are columns too. Dates are ISO 8601 in UTC, \
-            binary values show as their size in a table and are base64 elsewhere. On a terminal a wide table is cut.
+            binary values show as their size in a table and are base64 elsewhere, unless they are JSON or an archive of \
+            plain values, which are written as JSON. On a terminal a wide table is cut.
 
             EXAMPLES
               coredata query Shop.sqlite

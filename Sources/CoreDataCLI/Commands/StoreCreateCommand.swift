@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// `coredata store create`

@@ -18,7 +18,7 @@ struct ExportColumn {
     static func path(_ text: String, of entity: NSEntityDescription) throws -> ExportColumn {
         let path = try PropertyPath(text, of: entity)
         return ExportColumn(path.text, prefetched: ObjectPrinter.prefetched([path]).first) {
-            path.cell(of: $0, showsMembers: true)
+            path.cell(of: $0, showsMembers: true, isExact: true)
         }
     }
 
@@ -45,7 +45,7 @@ struct ExportColumn {
         guard let destination = relationship.destinationEntity else { return ExportColumn("") { _ in .null } }
         let paths = try names.map { try PropertyPath($0, of: destination) }
         func nested(_ object: NSManagedObject) -> CellValue {
-            .object(paths.map { .init(name: $0.text, value: $0.cell(of: object, showsMembers: true)) })
+            .object(paths.map { .init(name: $0.text, value: $0.cell(of: object, showsMembers: true, isExact: true)) })
         }
         let name = relationship.name
         return ExportColumn(name, prefetched: name) { object in

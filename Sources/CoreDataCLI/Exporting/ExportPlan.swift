@@ -63,9 +63,12 @@ struct ExportPlan {
             && !textless.contains(attribute.attributeType)
     }
 
-    /// An attribute's name; where there are no objects inside objects, the paths of a composite attribute's elements.
+    /// An attribute's name; where there are no objects inside objects, the paths of a composite attribute's elements, unless these are
+    /// an enumeration's.
     private static func paths(of attribute: NSAttributeDescription, isNested: Bool) -> [String] {
-        guard !isNested, let composite = attribute as? NSCompositeAttributeDescription else { return [attribute.name] }
+        guard !isNested, StoredEnumeration(attribute) == nil,
+            let composite = attribute as? NSCompositeAttributeDescription
+        else { return [attribute.name] }
         return composite.elements.sorted { $0.name < $1.name }.flatMap { paths(of: $0, isNested: false) }
             .map { "\(composite.name).\($0)" }
     }

@@ -7,20 +7,23 @@ import Foundation
 // What is at the end of a path, on its way to the output.
 extension PropertyPath {
     /// The value at the end of the path; a list where the path goes through a to-many.
-    func cell(of object: NSManagedObject, showsMembers: Bool) -> CellValue {
+    ///
+    /// - Parameter isExact: whether an import must make the same value of it; see ``AttributeText``.
+    func cell(of object: NSManagedObject, showsMembers: Bool, isExact: Bool = false) -> CellValue {
         if let aggregate { return aggregate.cell(of: ends(of: object, steps[...])) }
-        return cell(of: object, steps[...], showsMembers)
+        return cell(of: object, steps[...], showsMembers, isExact)
     }
 
     private func cell(
-        of object: NSManagedObject, _ rest: ArraySlice<NSRelationshipDescription>, _ showsMembers: Bool
+        of object: NSManagedObject, _ rest: ArraySlice<NSRelationshipDescription>, _ showsMembers: Bool,
+        _ isExact: Bool
     ) -> CellValue {
-        guard let step = rest.first else { return lastCell(of: object, showsMembers) }
+        guard let step = rest.first else { return lastCell(of: object, showsMembers, isExact) }
         if step.isToMany {
-            return .list(Self.members(of: object, step).map { cell(of: $0, rest.dropFirst(), showsMembers) })
+            return .list(Self.members(of: object, step).map { cell(of: $0, rest.dropFirst(), showsMembers, isExact) })
         }
         guard let next = object.value(forKey: step.name) as? NSManagedObject else { return .null }
-        return cell(of: next, rest.dropFirst(), showsMembers)
+        return cell(of: next, rest.dropFirst(), showsMembers, isExact)
     }
 
     /// All objects that the steps lead to.
@@ -35,9 +38,11 @@ extension PropertyPath {
         return next.flatMap { ends(of: $0, rest.dropFirst()) }
     }
 
-    private func lastCell(of object: NSManagedObject, _ showsMembers: Bool) -> CellValue {
+    private func lastCell(of object: NSManagedObject, _ showsMembers: Bool, _ isExact: Bool) -> CellValue {
         guard let property else { return Self.reference(to: object) }
-        if let attribute { return AttributeText(attribute: attribute).cell(object.value(forKeyPath: key)) }
+        if let attribute {
+            return AttributeText(attribute: attribute, isExact: isExact).cell(object.value(forKeyPath: key))
+        }
         if let relationship {
             if !relationship.isToMany {
                 return (object.value(forKey: relationship.name) as? NSManagedObject).map(Self.reference) ?? .null

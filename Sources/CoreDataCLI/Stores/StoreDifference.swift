@@ -109,7 +109,7 @@ private struct ComparedEntity {
         self.names = names
         for attribute in entity.attributesByName.values.sorted(by: { $0.name < $1.name })
         where !attribute.isTransient && !(attribute is NSDerivedAttributeDescription) {
-            let text = AttributeText(attribute: attribute)
+            let text = AttributeText(attribute: attribute, isExact: true)
             columns.append(
                 Column(name: attribute.name, prefetched: nil) { text.cell($0.value(forKey: attribute.name)) })
         }

@@ -7,16 +7,20 @@ import Foundation
 // Values on their way to the output.
 extension AttributeText {
     /// An object's value of the attribute.
+    ///
+    /// Where ``isExact`` is set, bytes are JSON only if an import makes the same bytes of it.
     func cell(_ value: Any?) -> CellValue {
         guard let value, !(value is NSNull) else { return .null }
         if let composite = attribute as? NSCompositeAttributeDescription {
             guard let values = value as? [String: Any] ?? (value as? NSDictionary) as? [String: Any] else {
                 return .null
             }
+            func cell(_ element: NSAttributeDescription) -> CellValue {
+                AttributeText(attribute: element, isExact: isExact).cell(values[element.name])
+            }
+            if let element = StoredEnumeration(composite)?.element(in: values) { return cell(element) }
             return .object(
-                composite.elements.sorted { $0.name < $1.name }.map {
-                    .init(name: $0.name, value: AttributeText(attribute: $0).cell(values[$0.name]))
-                })
+                composite.elements.sorted { $0.name < $1.name }.map { .init(name: $0.name, value: cell($0)) })
         }
         switch kind {
         case .integer:
@@ -27,7 +31,30 @@ extension AttributeText {
             return (value as? NSNumber).flatMap { Double("\($0.floatValue)") }.map { .real($0) } ?? Self.other(value)
         case .decimal:
             return (value as? NSNumber).map { .decimal($0.decimalValue) } ?? Self.other(value)
+        case .bytes: return (value as? Data).flatMap(jsonCell) ?? Self.other(value)
+        case .object: return (value as? Data).flatMap(archiveCell) ?? Self.other(value)
         default: return Self.other(value)
+        }
+    }
+
+    /// Bytes that are the text of a JSON object or array.
+    private func jsonCell(_ data: Data) -> CellValue? {
+        guard let value = FieldValue(json: data) else { return nil }
+        guard isExact else { return .json(value.json) }
+        let text = String(decoding: data, as: UTF8.self)
+        // XML cannot hold these two.
+        guard !text.unicodeScalars.contains(where: { $0 == "\u{FFFE}" || $0 == "\u{FFFF}" }) else { return nil }
+        return Data(value.json.utf8) == data ? .json(text) : .text(text)
+    }
+
+    /// Bytes that are the archive of plain values.
+    private func archiveCell(_ data: Data) -> CellValue? {
+        guard let value = PlainArchive.value(in: data) else { return nil }
+        switch value {
+        case .list, .object: return !isExact || value.archive == data ? .json(value.json) : nil
+        case .text(let text): return isExact ? nil : .text(text)
+        case .null: return nil
+        case .number, .boolean: return isExact ? nil : .json(value.json)
         }
     }
 

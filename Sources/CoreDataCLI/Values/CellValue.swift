@@ -18,25 +18,37 @@ indirect enum CellValue: Equatable {
     case count(Int)
     case list([CellValue])
     case object([Member])
+    /// The text of a JSON value, as JSON writes it.
+    case json(String)
 
     struct Member: Equatable {
         var name: String
         var value: CellValue
     }
 
-    /// As a table shows it: a binary as its size, nothing as `NULL`, an object without its store, `Item/p12`.
+    /// As a table shows it: a binary as its size, nothing as `NULL`, an object without its store, `Item/p12`, a composite as
+    /// `city: Oslo, geo: {x: 1.5}`.
     var tableText: String {
         switch self {
         case .null: "NULL"
         case .reference(let uri): ObjectURI(uri).map { "\($0.entity)/\($0.reference)" } ?? uri
         case .data(let data): "<\(data.count) bytes>"
         case .list(let values): values.map(\.tableText).joined(separator: ", ")
-        case .object(let members): members.map(\.value.tableText).joined(separator: ", ")
+        case .object(let members): Self.tableText(members)
         default: text ?? ""
         }
     }
 
-    /// As CSV and XML write it; `nil` for nothing.
+    /// The members that have values, with their names.
+    private static func tableText(_ members: [Member]) -> String {
+        let texts = members.filter { $0.value != .null }.map { member in
+            if case .object = member.value { return "\(member.name): {\(member.value.tableText)}" }
+            return "\(member.name): \(member.value.tableText)"
+        }
+        return texts.isEmpty ? CellValue.null.tableText : texts.joined(separator: ", ")
+    }
+
+    /// As CSV and XML write it, an object as JSON; `nil` for nothing.
     ///
     /// A list has no such form; its values stand one after another, for people.
     var text: String? {
@@ -47,11 +59,11 @@ indirect enum CellValue: Equatable {
         case .count(let value): String(value)
         case .real(let value): Self.text(value)
         case .decimal(let value): value.description
-        case .text(let value), .reference(let value): value
+        case .text(let value), .reference(let value), .json(let value): value
         case .date(let value): Self.text(value)
         case .data(let value): value.base64EncodedString()
         case .list(let values): values.map { $0.text ?? "" }.joined(separator: ", ")
-        case .object(let members): members.map { $0.value.text ?? "" }.joined(separator: ", ")
+        case .object: json
         }
     }
 
@@ -59,7 +71,7 @@ indirect enum CellValue: Equatable {
     var json: String {
         switch self {
         case .null: "null"
-        case .boolean, .integer, .count, .decimal: text ?? "null"
+        case .boolean, .integer, .count, .decimal, .json: text ?? "null"
         case .real(let value): value.isFinite ? Self.text(value) : JSONText.quoted(Self.text(value))
         case .text, .date, .data, .reference: JSONText.quoted(text ?? "")
         case .list(let values): "[" + values.map(\.json).joined(separator: ", ") + "]"
@@ -85,29 +97,5 @@ indirect enum CellValue: Equatable {
     private static func text(_ value: Double) -> String {
         let text = String(value)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
-}
-
-enum JSONText {
-    /// The text in quotes, with escapes where JSON wants them.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if scalar.value < 0x20 {
-                    let digits = String(scalar.value, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result + "\""
     }
 }

@@ -86,7 +86,8 @@ struct EntitySection {
             guard case .attribute(let attribute) = property.kind else { return nil }
             ids.append(anchor(property))
             return [
-                Markup.code(property.name), type(attribute), property.isOptional ? "yes" : "no", defaultText(attribute),
+                Markup.code(property.name), type(attribute, of: property), property.isOptional ? "yes" : "no",
+                defaultText(attribute),
                 attribute.validations.map { Markup.code($0.predicate) }.joined(separator: "<br>"), column(property),
                 remarks(property, details(attribute)),
             ]
@@ -97,8 +98,17 @@ struct EntitySection {
             rows, ids: ids)
     }
 
-    private func type(_ attribute: AttributeElement) -> String {
+    private func type(_ attribute: AttributeElement, of property: PropertyElement) -> String {
         guard attribute.type == .composite else { return Markup.escaped(attribute.type.displayName) }
+        if ["1", "true", "YES"].contains(property.userInfo["EnumType"] ?? "") {
+            // SwiftData keeps a raw value in an element of the property's name, and has an element for each case otherwise.
+            if attribute.elements.count == 1, let element = attribute.elements.first, element.name == property.name,
+                case .attribute(let raw) = element.kind
+            {
+                return "Enumeration of \(Markup.escaped(raw.type.displayName)) values"
+            }
+            return "Enumeration of " + attribute.elements.map { Markup.code($0.name) }.joined(separator: ", ")
+        }
         if let name = attribute.compositeName { return "Composite " + Markup.code(name) }
         return "Composite of " + attribute.elements.map { Markup.code($0.name) }.joined(separator: ", ")
     }
@@ -111,9 +121,17 @@ struct EntitySection {
             return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
         case .integer(let number) where attribute.type.kind == .boolean: return number == 0 ? "NO" : "YES"
         case .string(let text): return text.isEmpty ? "<em>empty text</em>" : Markup.code(text)
-        case .data(let data): return "\(data.count) bytes"
+        case .data(let data): return Self.jsonText(data).map(Markup.code) ?? "\(data.count) bytes"
         default: return Markup.escaped(attribute.defaultValueText ?? Self.plain(value))
         }
+    }
+
+    /// The text of a JSON object or array, which SwiftData keeps as bytes.
+    private static func jsonText(_ data: Data) -> String? {
+        guard let first = data.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
+            (try? JSONSerialization.jsonObject(with: data)) != nil
+        else { return nil }
+        return String(data: data, encoding: .utf8)
     }
 
     private static func plain(_ value: Value) -> String {

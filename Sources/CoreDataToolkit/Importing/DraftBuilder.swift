@@ -91,6 +91,9 @@ struct DraftBuilder {
     ) throws {
         // What the store computes, or nobody stores, is not the file's to say.
         guard !(attribute is NSDerivedAttributeDescription), !attribute.isTransient else { return }
+        if let element = StoredEnumeration(attribute)?.rawValue, !value.isObject {
+            return try setAttribute(value, element, "\(key).\(element.name)", on: draft)
+        }
         if case .object(let fields) = value, !isExact, let composite = attribute as? NSCompositeAttributeDescription {
             // What is not said of it stays, as of an object.
             for field in fields {
@@ -202,6 +205,13 @@ struct DraftBuilder {
             draft.key = ObjectKey(
                 entity: draft.entity.name ?? "", parts: values.compactMap { $0 }.map(ObjectKey.Part.init))
         }
+    }
+}
+
+extension FieldValue {
+    fileprivate var isObject: Bool {
+        if case .object = self { return true }
+        return false
     }
 }
 

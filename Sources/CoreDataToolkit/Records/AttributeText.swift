@@ -10,6 +10,9 @@ import Foundation
 /// | Boolean | `true`, `false`; read also `YES`, `NO`, `1`, `0` |
 /// | Date | ISO 8601, UTC unless it says otherwise: `2024-05-01T12:30:00Z`, `2024-05-01` |
 /// | Binary, Transformable | base64; of a transformable, the bytes that are stored |
+/// | Binary with the text of a JSON object or array | that value; a text that has it |
+/// | Transformable that is an archived array or dictionary of plain values | a list or an object; a text that has it as JSON |
+/// | Composite of an enumeration | its raw value, or the name of its case |
 /// | UUID, URI, String, numbers | plain text; JSON has numbers |
 package struct AttributeText {
     package let attribute: NSAttributeDescription
@@ -32,6 +35,7 @@ package struct AttributeText {
     ///
     /// - Throws: ``ToolkitError`` with what is wrong with the value, without the attribute's name.
     package func value(_ field: FieldValue) throws -> Any? {
+        if let composite = attribute as? NSCompositeAttributeDescription { return try value(field, of: composite) }
         switch field {
         case .null: return nil
         case .boolean(let value):
@@ -45,10 +49,36 @@ package struct AttributeText {
                 return isRequiredText ? "" : nil
             }
             return try value(text)
-        case .object(let fields) where attribute is NSCompositeAttributeDescription: return try elements(fields)
         case .list, .object:
+            if kind == .bytes { return Data(field.json.utf8) }
+            if attribute.attributeType == .transformableAttributeType { return try archived(field) }
             throw ToolkitError("takes \(typeName), not \(field.isList ? "a list" : "an object")")
         }
+    }
+
+    private func value(_ field: FieldValue, of composite: NSCompositeAttributeDescription) throws -> Any? {
+        if case .object(let fields) = field { return try elements(fields) }
+        if field == .null || field == .text("") { return nil }
+        let enumeration = StoredEnumeration(composite)
+        if let element = enumeration?.rawValue {
+            let text = AttributeText(attribute: element, emptyIsNil: emptyIsNil, isExact: isExact)
+            return try text.value(field).map { [element.name: $0] }
+        }
+        guard case .text(let text) = field else { throw ToolkitError("takes \(typeName)") }
+        if let elements = enumeration?.elements(ofCase: text) { return elements }
+        if case .object(let fields)? = FieldValue(json: Data(text.utf8)) { return try elements(fields) }
+        guard let cases = enumeration?.cases else { throw ToolkitError("takes \(typeName), not a text") }
+        throw ToolkitError("has no case '\(text)'" + Suggestion.text(for: text, among: cases))
+    }
+
+    /// The value of a transformable attribute that is an array or a dictionary: as its transformer takes it, or as stored bytes.
+    private func archived(_ field: FieldValue) throws -> Any {
+        let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : NSValueTransformerName($0) }
+        guard let name, !(ValueTransformer(forName: name) is NSSecureUnarchiveFromDataTransformer) else {
+            return field.plainObject
+        }
+        guard let data = field.archive else { throw ToolkitError("takes plain values, which an archive can have") }
+        return data
     }
 
     /// The dictionary of a composite attribute; what is nil is not in it, and one of which all is, is nil itself.
@@ -96,6 +126,7 @@ package struct AttributeText {
             guard isExact, let seconds = Double(text) else { throw failure(text) }
             return Date(timeIntervalSinceReferenceDate: seconds)
         case .bytes:
+            if FieldValue(json: Data(text.utf8)) != nil { return Data(text.utf8) }
             guard let data = Data(base64Encoded: text) else { throw failure(text) }
             return data
         case .identifier:
@@ -105,6 +136,7 @@ package struct AttributeText {
             guard let url = URL(string: text) else { throw failure(text) }
             return url
         case .object where attribute.attributeType == .transformableAttributeType:
+            if let value = FieldValue(json: Data(text.utf8)) { return try archived(value) }
             guard let data = Data(base64Encoded: text) else { throw failure(text) }
             return data
         case .object, .reference, .composite:
@@ -144,6 +176,7 @@ package struct AttributeText {
         case .identifier: "a UUID"
         case .link: "a URL"
         case .object where attribute.attributeType == .transformableAttributeType: "base64"
+        case .composite where StoredEnumeration(attribute) != nil: "a case of its enumeration"
         case .composite: "an object with its elements"
         case .object, .reference: "a value of the tool's"
         }

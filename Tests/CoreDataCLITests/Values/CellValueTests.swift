@@ -24,6 +24,14 @@ import Testing
             ),
             (.count(3), "3", "3", "3"),
             (.list([.integer(1), .null]), "1, NULL", "1, ", "[1, null]"),
+            (.json("[1,2]"), "[1,2]", "[1,2]", "[1,2]"),
+            (
+                .object([
+                    .init(name: "city", value: .text("Oslo")), .init(name: "door", value: .null),
+                    .init(name: "geo", value: .object([.init(name: "x", value: .real(1.5))])),
+                ]), "city: Oslo, geo: {x: 1.5}", #"{"city": "Oslo", "door": null, "geo": {"x": 1.5}}"#,
+                #"{"city": "Oslo", "door": null, "geo": {"x": 1.5}}"#
+            ),
             (
                 .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z", "2001-01-01T00:00:00Z",
                 "\"2001-01-01T00:00:00Z\""

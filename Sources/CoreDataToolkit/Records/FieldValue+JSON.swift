@@ -1,0 +1,74 @@
+import CoreData
+import Foundation
+
+// Values that are kept as JSON text.
+extension FieldValue {
+    /// The object or array of a JSON text; `nil` for another value, and for bytes that are no JSON.
+    package init?(json data: Data) {
+        switch (data.first, data.last) {
+        case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "["), UInt8(ascii: "]")): break
+        default: return nil
+        }
+        guard let bytes = try? FileBytes(data, name: "a value") else { return nil }
+        var scanner = JSONScanner(ByteCursor(bytes))
+        // Records that have the text as a value are deeper by some levels, and must be readable again.
+        guard let value = try? scanner.value(depth: 16), scanner.cursor.isAtEnd else { return nil }
+        self = value
+    }
+
+    /// As JSON without blanks, members in their order, numbers as they were written.
+    package var json: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let value): value ? "true" : "false"
+        case .number(let text): text
+        case .text(let text): JSONText.quoted(text)
+        case .list(let elements): "[" + elements.map(\.json).joined(separator: ",") + "]"
+        case .object(let fields):
+            "{" + fields.map { "\(JSONText.quoted($0.name)):\($0.value.json)" }.joined(separator: ",") + "}"
+        }
+    }
+
+    /// As an array, a dictionary or a value of Foundation's, which an archive can have.
+    package var plainObject: Any {
+        switch self {
+        case .null: NSNull()
+        case .boolean(let value): NSNumber(value: value)
+        case .number(let text): Int64(text).map { NSNumber(value: $0) } ?? NSNumber(value: Double(text) ?? 0)
+        case .text(let text): text
+        case .list(let elements): elements.map(\.plainObject)
+        case .object(let fields):
+            Dictionary(fields.map { ($0.name, $0.value.plainObject) }, uniquingKeysWith: { _, last in last })
+        }
+    }
+
+    /// The archive that an array or dictionary of plain values is stored as.
+    package var archive: Data? {
+        NSSecureUnarchiveFromDataTransformer().reverseTransformedValue(plainObject) as? Data
+    }
+}
+
+/// Texts as JSON writes them.
+package enum JSONText {
+    /// The text in quotes, with escapes where JSON wants them.
+    package static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                if scalar.value < 0x20 {
+                    let digits = String(scalar.value, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+}
