@@ -41,10 +41,17 @@ extension DeclModifierListSyntax {
         }
     }
 
+    private static let accessLevels: [Keyword] = [
+        .private,
+        .fileprivate,
+        .internal,
+        .package,
+        .public,
+        .open,
+    ]
+
     private static func isAccess(_ modifier: DeclModifierSyntax) -> Bool {
-        [.open, .public, .package, .internal, .fileprivate, .private].contains {
-            modifier.name.tokenKind == .keyword($0)
-        }
+        accessLevels.contains { modifier.name.tokenKind == .keyword($0) }
     }
 
     /// What the members that a protocol of another module requires need in front of them.

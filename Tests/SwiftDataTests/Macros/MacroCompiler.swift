@@ -50,7 +50,10 @@ enum MacroCompiler {
         var arguments = ["-typecheck", "-parse-as-library", "-swift-version", mode, "-module-name", "Application"]
         arguments += ["-package-name", "application", "-diagnostic-style=llvm"]
         arguments += ["-load-plugin-executable", plugin.path + "#SwiftDataMacros"]
-        arguments += ["-I", products.path, "-I", modules.path]
+        // The folder of all products has module maps in its folders, of which some are there twice.
+        let hasModules = FileManager.default.fileExists(
+            atPath: modules.appendingPathComponent("SwiftData.swiftmodule").path)
+        arguments += ["-I", hasModules ? modules.path : products.path]
         for map in maps {
             arguments += ["-Xcc", "-fmodule-map-file=" + map.appendingPathComponent("module.modulemap").path]
         }

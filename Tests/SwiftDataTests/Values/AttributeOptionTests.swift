@@ -28,7 +28,7 @@ import Testing
         @Attribute(.ephemeral) var zoom = 1.0
         @Attribute(.externalStorage) var bytes: Data?
         @Attribute(.preserveValueOnDeletion) var title: String
-        @Attribute(.transformable(by: ReversingTransformer.self)) var secret: String?
+        @Attribute(.transformable(by: MirroringTransformer.self)) var secret: String?
         init(title: String) {
             self.title = title
             frame = Frame(width: 1)
@@ -36,7 +36,7 @@ import Testing
     }
 
     private func container(_ url: URL? = nil) throws -> ModelContainer {
-        ReversingTransformer.register()
+        MirroringTransformer.register()
         return try ModelContainer(
             for: Picture.self,
             configurations: url.map { ModelConfiguration(url: $0) } ?? ModelConfiguration(isStoredInMemoryOnly: true))
@@ -111,11 +111,11 @@ import Testing
 }
 
 /// Stores texts backwards.
-final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
+final class MirroringTransformer: ValueTransformer, @unchecked Sendable {
     // Safe because it has no state.
     static func register() {
         ValueTransformer.setValueTransformer(
-            ReversingTransformer(), forName: NSValueTransformerName("ReversingTransformer"))
+            MirroringTransformer(), forName: NSValueTransformerName("MirroringTransformer"))
     }
     override class func allowsReverseTransformation() -> Bool { true }
     override func transformedValue(_ value: Any?) -> Any? {
