@@ -46,6 +46,7 @@ struct PathResolver {
         _ path: ExpressionNode, _ comparator: PredicateNode.Comparator, _ constant: ExpressionNode
     ) -> PredicateNode? {
         guard case .keyPath(let operand, let keys) = path else { return nil }
+        if let node = presence(of: operand, keys, comparator, constant) { return node }
         switch (comparator, constant) {
         case (.equalTo, .constant(.dictionary(let elements))):
             return equality(operand, keys, elements)
@@ -67,6 +68,25 @@ struct PathResolver {
             return comparator == .equalTo ? isNil : .not(isNil)
         default:
             return nil
+        }
+    }
+
+    /// A relationship to many compared with nil; `nil` for other comparisons.
+    ///
+    /// A stored model has an array, of no models where there are none: only the models on the way to the relationship can be nil.
+    private func presence(
+        of operand: ExpressionNode, _ keys: [String], _ comparator: PredicateNode.Comparator, _ constant: ExpressionNode
+    ) -> PredicateNode? {
+        guard comparator == .equalTo || comparator == .notEqualTo, case .constant(.value(.null)) = constant,
+            let last = keys.last
+        else { return nil }
+        let owner = keys.count == 1 ? operand : .keyPath(operand: operand, Array(keys.dropLast()))
+        guard let type = modelType(of: owner), case .toMany = ModelLayout.of(type).property(named: last)?.form else {
+            return nil
+        }
+        switch owner {
+        case .evaluatedObject, .variable: return .constant(comparator == .notEqualTo)
+        default: return .comparison(.init(resolved(owner), comparator, constant))
         }
     }
 

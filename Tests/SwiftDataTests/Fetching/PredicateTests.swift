@@ -24,6 +24,10 @@ struct PredicateTests {
         ("optional attribute is nil", #Predicate { $0.country == nil }, "C"),
         ("optional relationship is nil", #Predicate { $0.guide == nil }, "C"),
         ("optional relationship is not nil", #Predicate { $0.guide != nil }, "FL"),
+        // F's guide is Bea, who guides F; L's is Ann, who guides L.
+        ("optional to-many contains where", #Predicate { $0.guide?.trips?.contains { $0.days > 4 } ?? false }, "F"),
+        ("optional to-many is not nil", #Predicate { $0.guide?.trips != nil }, "FL"),
+        ("optional to-many is nil", #Predicate { $0.guide?.trips == nil }, "C"),
         ("if let", #Predicate { if let country = $0.country { country == "Norway" } else { false } }, "F"),
         ("flatMap", #Predicate { $0.country.flatMap { $0 == "Finland" } ?? false }, "L"),
         ("ternary", #Predicate { ($0.isPaid ? $0.days : 0) > 1 }, "CF"),
