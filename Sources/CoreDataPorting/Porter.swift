@@ -83,7 +83,9 @@ private struct ParsedSource {
     /// Finds what needs a framework for user interfaces, and takes it out of the tree; what is left is where it was.
     mutating func findInterfaceParts(_ index: SourceIndex) {
         // Most sources name none of them.
-        guard !tree.hasError, AppleModules.userInterface.contains(where: source.text.contains) else { return }
+        guard !tree.hasError,
+            AppleModules.userInterface.contains(where: source.text.contains) || source.text.contains("SwiftData")
+        else { return }
         let visitor = PortVisitor(text: text, index: index)
         visitor.walk(tree)
         let uses = visitor.interfaceUses

@@ -17,6 +17,11 @@ enum AbsentNames {
             return "OpenCoreData's product Combine has it, where its package is asked for with the trait OpenCombine; "
                 + "or put its uses in #if canImport(Combine)"
         }
+        if AppleModules.swiftDataInterface.contains(name), module == "SwiftUI" {
+            return
+                "ModelQuery of the module SwiftData replaces it outside of views: ModelQuery(filter:sort:in:) has the "
+                + "results of the same fetch, and follows changes"
+        }
         return switch name {
         case "NSPersistentCloudKitContainer":
             "use NSPersistentContainer here, its superclass, which opens the same stores without synchronising them"

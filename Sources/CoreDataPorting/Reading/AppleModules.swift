@@ -19,7 +19,7 @@ enum AppleModules {
         "MobileCoreServices", "MultipeerConnectivity", "NaturalLanguage", "Network", "NetworkExtension", "OSLog",
         "ObjectiveC", "PDFKit", "PassKit", "Photos", "PhotosUI", "QuartzCore", "QuickLook", "RealityKit",
         "SafariServices", "SceneKit", "Security", "ServiceManagement", "Social", "Speech", "SpriteKit", "StoreKit",
-        "SwiftData", "SystemConfiguration", "TipKit", "UniformTypeIdentifiers", "UserNotifications",
+        "SystemConfiguration", "TipKit", "UniformTypeIdentifiers", "UserNotifications",
         "UserNotificationsUI", "Vision", "VisionKit", "WatchConnectivity", "WebKit", "os", "simd",
     ]
 
@@ -27,6 +27,9 @@ enum AppleModules {
     static func owns(_ module: String, _ name: String) -> Bool {
         names[module]?.contains(name) == true || hasPrefix(of: module, name)
     }
+
+    /// The names that SwiftUI has in sources that import SwiftData, too.
+    static let swiftDataInterface: Set<String> = ["Query"]
 
     /// The modules whose names come along with the imports of a source: SwiftUI has those of UIKit, too.
     static func broughtAlong(by modules: some Sequence<String>) -> Set<String> {
@@ -144,7 +147,6 @@ enum AppleModules {
         "OSLog": ["Logger"],
         "CryptoKit": ["SHA256", "SHA512", "Insecure", "SymmetricKey", "HMAC", "AES"],
         "UniformTypeIdentifiers": ["UTType"],
-        "SwiftData": ["ModelContext", "ModelContainer", "PersistentModel", "Query"],
         "WidgetKit": ["Widget", "WidgetCenter", "TimelineProvider", "TimelineEntry"],
     ]
 }

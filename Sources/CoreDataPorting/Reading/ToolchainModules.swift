@@ -1,4 +1,4 @@
-/// The modules that a source finds here without a dependency of its own.
+/// The modules that a source finds here without a dependency of its own, and those of this package.
 enum ToolchainModules {
     static func contains(_ module: String) -> Bool {
         // Modules with an underscore are the toolchain's own parts.
@@ -9,6 +9,6 @@ enum ToolchainModules {
         "Android", "Builtin", "CRT", "CoreData", "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation",
         "FoundationEssentials", "FoundationInternationalization", "Glibc", "Musl", "Observation", "RegexBuilder",
         "Swift",
-        "SwiftOnoneSupport", "Synchronization", "Testing", "WASILibc", "WinSDK", "XCTest", "ucrt",
+        "SwiftData", "SwiftOnoneSupport", "Synchronization", "Testing", "WASILibc", "WinSDK", "XCTest", "ucrt",
     ]
 }

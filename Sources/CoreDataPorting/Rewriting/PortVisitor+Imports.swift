@@ -111,8 +111,21 @@ extension PortVisitor {
 
     /// The missing modules that the source imports, and those that come along with them.
     private var importedMissingModules: [String] {
-        let modules = missingModules.map(\.name)
+        var modules = missingModules.map(\.name)
+        // A view's names come with SwiftUI, which another source of the module may import.
+        if !modules.contains("SwiftUI"), usedNames.keys.contains(where: isOfSwiftDataInterface) {
+            modules.append("SwiftUI")
+        }
         return modules + AppleModules.broughtAlong(by: modules).subtracting(modules).sorted()
+    }
+
+    private func isOfSwiftDataInterface(_ name: String) -> Bool {
+        imports["SwiftData"] != nil && AppleModules.swiftDataInterface.contains(name) && !index.typeNames.contains(name)
+    }
+
+    /// Whether a name that the source uses is the missing module's.
+    private func owns(_ module: String, _ name: String) -> Bool {
+        AppleModules.owns(module, name) || module == "SwiftUI" && isOfSwiftDataInterface(name)
     }
 
     /// Every use of a name of a framework for user interfaces that the source imports.
@@ -121,7 +134,7 @@ extension PortVisitor {
         guard !frameworks.isEmpty else { return [] }
         return allUses.compactMap { name, offset in
             guard !index.typeNames.contains(name) else { return nil }
-            return frameworks.first { AppleModules.owns($0, name) }
+            return frameworks.first { owns($0, name) }
                 .map { InterfaceUse(framework: $0, name: name, offset: offset) }
         }
     }
@@ -130,7 +143,7 @@ extension PortVisitor {
     func reportUses() {
         let own = index.typeNames
         let uses = importedMissingModules.map { module in
-            let used = usedNames.filter { AppleModules.owns(module, $0.key) && !own.contains($0.key) }
+            let used = usedNames.filter { owns(module, $0.key) && !own.contains($0.key) }
             return (module: module, names: used.sorted { $0.value < $1.value })
         }
         let interfaces = uses.filter { AppleModules.userInterface.contains($0.module) && !$0.names.isEmpty }

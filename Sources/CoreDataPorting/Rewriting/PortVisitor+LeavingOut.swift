@@ -14,7 +14,9 @@ extension PortVisitor {
             SourceEdit(range: part.range, written: written, compiled: text.blank(part.range)), as: .leftOut,
             before: String(original.prefix { !$0.isNewline }), after: "#if \(condition)")
         for use in part.uses {
-            remark("left out: '\(use.name)' needs \(use.framework), which does not exist here", at: use.offset)
+            remark(
+                "left out: '\(use.name)' needs \(use.framework), which does not exist here", at: use.offset,
+                hint: AbsentNames.substitute(for: use.name, in: use.framework))
         }
         guard part.uses.isEmpty, let dependency = part.dependency else { return }
         remark("left out: it uses '\(dependency)', which is left out", at: part.range.lowerBound)

@@ -95,7 +95,9 @@ final class PortVisitor: SyntaxVisitor {
     func leaveOut(for framework: String, because name: String, at offset: Int) {
         if neededFrameworks.isEmpty { remarks = [] }
         if !neededFrameworks.contains(framework) { neededFrameworks.append(framework) }
-        remark("left out: '\(name)' needs \(framework), which does not exist here", at: offset)
+        remark(
+            "left out: '\(name)' needs \(framework), which does not exist here", at: offset,
+            hint: AbsentNames.substitute(for: name, in: framework))
     }
 
     // MARK: Where each construct is met
