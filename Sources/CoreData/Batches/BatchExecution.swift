@@ -56,7 +56,7 @@ struct BatchExecution {
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: request.entityName)
         fetch.predicate = request.predicate
         fetch.includesSubentities = request.includesSubentities
-        let translation = try FetchTranslation(fetch, in: coordinator.runtime)
+        let translation = try FetchTranslation(fetch, in: coordinator.runtime, clock: coordinator.clock)
         let stores = try stores(for: translation.entity, request.affectedStores)
         guard let properties = request.propertiesToUpdate, !properties.isEmpty else {
             throw CoreDataErrors.invalidRequest(
@@ -79,7 +79,9 @@ struct BatchExecution {
                     + "inserted it first, or delete it there.")
         }
         let isEmpty = request.objectIDs?.isEmpty == true
-        let translation = isEmpty ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime)
+        let translation =
+            isEmpty
+            ? nil : try FetchTranslation(request.fetchRequest, in: coordinator.runtime, clock: coordinator.clock)
         let affected = request.affectedStores ?? request.fetchRequest.affectedStores
         let stores = try translation.map { try self.stores(for: $0.entity, affected) } ?? []
         let ids = try request.objectIDs ?? (stores.count > 1 ? window(of: request.fetchRequest, affected) : nil)

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     final func translation(
         of request: AnyFetchRequest, _ coordinator: NSPersistentStoreCoordinator
     ) throws -> FetchTranslation {
-        try FetchTranslation(request, in: coordinator.runtime) { entity in
+        try FetchTranslation(request, in: coordinator.runtime, clock: coordinator.clock) { entity in
             try request.resultType != .dictionaryResultType
                 && readStores(for: entity, affected: request.affectedStores).allSatisfy(\.isInMemory)
         }

@@ -17,12 +17,14 @@ struct FetchTranslation {
     /// The only stores that are asked; `nil` for all.
     private let affectedStores: [NSPersistentStore]?
 
-    /// - Parameter mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so; asked where it matters,
-    ///   of the entity.
+    /// - Parameters:
+    ///   - mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so; asked where it matters, of the
+    ///     entity.
+    ///   - clock: the time of `now()` in the predicate.
     /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
     ///   descriptor that no store can follow.
     init(
-        _ request: AnyFetchRequest, in model: ModelRuntime,
+        _ request: AnyFetchRequest, in model: ModelRuntime, clock: @autoclosure () -> StoreClock = .system,
         mayAskObjects: (EntityRuntime) throws -> Bool = { _ in false }
     ) throws {
         guard let name = request.entityName, !name.isEmpty else {
@@ -41,8 +43,8 @@ struct FetchTranslation {
         let sortsObjects =
             try descriptors.contains { $0.asksObjects(of: entity, in: model) } && mayAskObjects(entity)
         sorts = sortsObjects ? [] : try descriptors.map { try Self.sort($0, entity: entity, in: model) }
-        predicate = try request.predicate?.node.flattened().runningFetches().foldingConstants()
-            .readingNumbersAsTexts(of: entity, in: model)
+        predicate = try request.predicate?.node.flattened().runningFetches()
+            .foldingConstants(in: EvaluationFrame(now: clock().now)).readingNumbersAsTexts(of: entity, in: model)
         evaluator = predicate.map { PredicateEvaluator($0) }
         asksObjects =
             try sortsObjects || predicate?.asksObjects(of: entity, in: model) == true && mayAskObjects(entity)

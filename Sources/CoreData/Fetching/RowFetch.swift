@@ -19,7 +19,7 @@ struct RowFetch {
         let copy = NSFetchRequest<NSDictionary>(request)
         copy.resultType = .dictionaryResultType
         if let columns { copy.propertiesToFetch = columns }
-        let translation = try FetchTranslation(copy, in: coordinator.runtime)
+        let translation = try FetchTranslation(copy, in: coordinator.runtime, clock: coordinator.clock)
         fetch = try DictionaryFetch(translation, coordinator: coordinator, context: context)
         stores = try context.readStores(for: translation.entity, affected: request.affectedStores)
         self.columns = RowColumns(

@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
     final func foundTexts(_ request: AnyFetchRequest, _ words: WordRequest) throws -> [FoundText] {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
-        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let translation = try FetchTranslation(request, in: coordinator.runtime, clock: coordinator.clock)
         let pending = request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
         let extra = pending.changed.count + pending.deleted.count
         let limit = request.fetchLimit > 0 ? request.boundedLimit + request.boundedOffset + extra : 0

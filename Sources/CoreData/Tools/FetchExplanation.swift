@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
     ) throws -> [R] {
         checkOwned("explain(_:)")
         let coordinator = try coordinatorForRequest()
-        let translation = try FetchTranslation(request, in: coordinator.runtime)
+        let translation = try FetchTranslation(request, in: coordinator.runtime, clock: coordinator.clock)
         let stores = coordinator.stores(for: translation.entity, affected: request.affectedStores)
         let form = try form(of: translation, in: coordinator)
         return try CoreDataErrors.converting {
