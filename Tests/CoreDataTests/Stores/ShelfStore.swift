@@ -69,7 +69,8 @@ class ShelfStore: NSIncrementalStore, @unchecked Sendable {
             }
             let author = (object.value(forKey: "author") as? NSManagedObject).map { number($0.objectID) }
             let title = object.value(forKey: "title") as? String ?? ""
-            let size = Self.numbers(object.value(forKey: "size"))
+            let hasSize = object.entity.propertiesByName["size"] != nil
+            let size = Self.numbers(hasSize ? object.value(forKey: "size") : nil)
             with { shelf in
                 let version = (shelf.books[key]?.version ?? 0) + 1
                 shelf.books[key] = Book(title: title, author: author, size: size, version: version)
