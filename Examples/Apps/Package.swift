@@ -18,6 +18,17 @@ let package = Package(
             name: "GroceriesTests",
             dependencies: ["Groceries", .product(name: "CoreData", package: "OpenCoreData")]),
 
+        // The same store with models in SwiftData; the README shows them.
+        .target(
+            name: "GroceriesInSwiftData",
+            dependencies: [.product(name: "SwiftData", package: "OpenCoreData")]),
+        .testTarget(
+            name: "GroceriesInSwiftDataTests",
+            dependencies: [
+                "GroceriesInSwiftData", .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "SwiftData", package: "OpenCoreData"),
+            ]),
+
         // A model alone: classes are generated from it.
         .target(
             name: "Recipes",

@@ -38,6 +38,14 @@ import Testing
         #expect(try Self.swift().contains(program))
     }
 
+    @Test func modelsInSwiftDataAreThoseThatAreBuiltAndTested() throws {
+        let models = try Self.text(of: "Examples/Apps/Sources/GroceriesInSwiftData/GroceryList.swift")
+        #expect(try Self.swift().filter { $0.hasPrefix(Self.swiftData) } == [models])
+    }
+
+    /// How a block with models in SwiftData begins.
+    private static let swiftData = "import Foundation\nimport SwiftData\n"
+
     @Test func modelIsTheExamples() throws {
         let model = try Self.text(
             of: "Examples/Apps/Sources/Groceries/Groceries.xcdatamodeld/Groceries.xcdatamodel/contents")
@@ -80,7 +88,9 @@ import Testing
     @Test func everySwiftBlockIsChecked() throws {
         #expect(
             try Self.swift().allSatisfy { text in
-                ["import CoreData\n", "// swift-tools-version", ".target("].contains { text.hasPrefix($0) }
+                ["import CoreData\n", Self.swiftData, "// swift-tools-version", ".target("].contains {
+                    text.hasPrefix($0)
+                }
             })
     }
 }
