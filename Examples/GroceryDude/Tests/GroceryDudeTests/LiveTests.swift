@@ -64,7 +64,9 @@ import Testing
             let flour = try await server.app.groceries.number(of: "Flour")
             _ = try await browser.post("/prepare", ["i": "\(flour)"])
             func list(_ reader: EventReader) async throws -> String {
-                try JSONDecoder().decode(Address.self, from: Data(try await reader.next("patch").data.utf8)).list
+                let patch = try await reader.next("patch")
+                let address = try JSONDecoder().decode(Address.self, from: Data(patch.data.utf8))
+                return address.list
             }
             #expect(Set([try await list(both), try await list(both)]) == ["prepare", "shop"])
             #expect(try await list(one) == "shop")
