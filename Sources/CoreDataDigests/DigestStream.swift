@@ -1,7 +1,7 @@
 import CCrypto
 import Foundation
 
-/// A SHA-256 of bytes that come piece by piece.
+/// Computes the SHA-256 of a stream of bytes.
 package final class DigestStream {
     private let context: OpaquePointer?
 
@@ -16,14 +16,14 @@ package final class DigestStream {
         bytes.withUnsafeBytes { _ = EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
     }
 
-    /// The digest; nothing can be added afterwards.
+    /// Returns the digest; no bytes can be added afterwards.
     package func finish() -> Data {
         var digest = [UInt8](repeating: 0, count: 32)
         EVP_DigestFinal_ex(context, &digest, nil)
         return Data(digest)
     }
 
-    /// The digest of a file, which is read in pieces.
+    /// Returns the digest of a file, which is read in pieces.
     package static func sha256(of file: URL) throws -> Data {
         let handle = try FileHandle(forReadingFrom: file)
         defer { try? handle.close() }

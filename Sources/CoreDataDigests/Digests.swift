@@ -1,7 +1,7 @@
 import CCrypto
 import Foundation
 
-/// Digests of bytes that are in memory.
+/// Computes digests of bytes in memory.
 package enum Digests {
     /// Writes the 32 bytes of a SHA-256.
     package static func sha256(_ input: [UInt8], into output: UnsafeMutableRawBufferPointer) {
@@ -26,7 +26,7 @@ package enum Digests {
         return Data(digest)
     }
 
-    /// The HMAC with SHA-256 of a message: only who has the key can make it.
+    /// Returns the HMAC-SHA-256 of a message, which only a holder of the key can compute.
     package static func hmac(_ message: Data, key: Data) -> Data {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 32
@@ -40,7 +40,7 @@ package enum Digests {
         return Data(digest)
     }
 
-    /// As hexadecimal digits, in lower case.
+    /// Returns the bytes as lower-case hexadecimal digits.
     package static func hex(_ bytes: Data) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

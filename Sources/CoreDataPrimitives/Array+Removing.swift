@@ -1,5 +1,5 @@
 extension Array {
-    /// Removes the elements at these places, which are ascending.
+    /// Removes the elements at these indexes, which must be in ascending order.
     @inlinable
     package mutating func removeElements(at places: [Int]) {
         guard places.count < count else { return removeAll() }

@@ -1,8 +1,9 @@
 import Foundation
 
 extension Decimal {
-    /// The number that a column has as text: `9.5`, `-0.07`, and `3.40282366920938e+165`, as SQLite writes a large one, whose
-    /// exponent is more than a decimal's can be until zeros are written out.
+    /// Parses a number that a column stores as text: `9.5`, `-0.07`, `3.40282366920938e+165`.
+    ///
+    /// SQLite writes a large number with an exponent that `Decimal` accepts only after the zeros are written out.
     package init?(storedText text: String) {
         if let value = Decimal(string: text, locale: nil) {
             self = value

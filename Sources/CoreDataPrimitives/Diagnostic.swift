@@ -1,6 +1,6 @@
-/// A place in a text or file, as a person counts: lines and columns from 1.
+/// A position in a text or file; lines and columns count from 1.
 package struct SourceLocation: Hashable, Codable, Sendable {
-    /// The path as the user gave it; `nil` for text that is in no file, such as a predicate's format.
+    /// The path as the user gave it; `nil` for text that is not in a file, such as a predicate's format.
     package var file: String?
     package var line: Int
     package var column: Int
@@ -12,25 +12,25 @@ package struct SourceLocation: Hashable, Codable, Sendable {
     }
 }
 
-/// One problem with a model, a predicate or a file, told so that its author can mend it.
+/// A problem with a model, a predicate or a file, described so that its author can correct it.
 package struct Diagnostic: Hashable, Sendable {
     package enum Severity: String, Sendable {
         case error
         case warning
-        /// Worth knowing, nothing to mend.
+        /// Useful information; no correction is necessary.
         case note
     }
 
     package var severity: Severity
     package var message: String
-    /// The identifier of the rule that the problem breaks, where it has one: `missing-inverse`.
+    /// The identifier of the rule that the problem breaks, if it has one: `missing-inverse`.
     package var rule: String?
-    /// What the problem is in, as ``Diagnostic/message`` names it: `Book` or `Book.author`.
+    /// The item that has the problem, as ``Diagnostic/message`` names it: `Book` or `Book.author`.
     package var subject: String?
     package var location: SourceLocation?
     /// The text of the line that `location` points into.
     package var sourceLine: String?
-    /// What to do about it.
+    /// How to correct the problem.
     package var hint: String?
 
     package init(
@@ -70,11 +70,11 @@ package struct Diagnostic: Hashable, Sendable {
 }
 
 extension Diagnostic {
-    /// The problem as a sentence inside of an error's: without the word "error", which whoever prints the error adds.
+    /// The problem as a sentence for an error message. The code that prints the error adds the word "error".
     ///
     ///     keypath pags not found in entity Book; did you mean 'pages'?
     ///
-    /// One with a place in a text or file keeps the form of compilers.
+    /// A problem with a position in a text or file keeps the format of compilers.
     package var sentence: String {
         if location != nil { return rendered }
         return hint.map { "\(message); \($0)" } ?? message

@@ -1,5 +1,5 @@
-/// An error of the targets below the public API, or of that API's own machinery: a user never sees one as it is.
+/// An error of the modules below the public API, or of that API's internals. Users never receive it directly.
 ///
-/// Where an error leaves the framework, one that conforms becomes a `CocoaError`; any other is the program's own, or Foundation's, and stays
-/// what it is.
+/// Before an error leaves the framework, an `EngineFailure` is converted to a `CocoaError`. Other errors come from the
+/// program or from Foundation, and are passed on unchanged.
 package protocol EngineFailure: Error {}

@@ -1,16 +1,17 @@
 import Foundation
 
-/// Gives a file its final name only where nothing has that name.
+/// Renames a file to its final name only if no file has that name.
 ///
-/// A check before `rename(2)` leaves a moment in which another process can make a file that the rename would overwrite.
+/// If the code checked before `rename(2)`, another process could create a file between the two calls, and the rename
+/// would overwrite it.
 package enum ExclusiveRename {
     /// Renames a file; both paths must be on one file system.
     ///
     /// ```
-    ///  renameat2(RENAME_NOREPLACE) ──▶ not known to the file system ──▶ link, unlink
-    ///                              ──▶ no hard links either ──▶ an empty file is made exclusively, and replaced by a rename
+    ///  renameat2(RENAME_NOREPLACE) ──▶ not supported by the file system ──▶ link, unlink
+    ///                              ──▶ no hard links either ──▶ create an empty file exclusively, then rename
     /// ```
-    /// - Returns: 0, or the error number; `EEXIST` where something has that name. Both files are then as they were.
+    /// - Returns: 0, or the error number; `EEXIST` if the name is taken. After an error both files are unchanged.
     package static func move(_ source: String, to destination: String) -> Int32 {
         let code = renamed(source, destination)
         return isUnsupported(code) ? moveByLink(source, to: destination) : code
@@ -40,7 +41,8 @@ package enum ExclusiveRename {
     private typealias RenameAt2 =
         @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
 
-    /// The C library's function, which Swift does not import; `nil` in a library without it, and in programs that are linked statically.
+    /// The C library's function, which Swift does not import. It is `nil` if the library lacks it, and in statically
+    /// linked programs.
     private static let renameat2: RenameAt2? = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
 
     static var isKnownToLibrary: Bool { renameat2 != nil }

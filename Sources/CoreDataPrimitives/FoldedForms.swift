@@ -1,6 +1,7 @@
 import Foundation
 
-/// Which scalars fold to which letters: ``TextComparison/fold(_:options:)`` the other way round, computed by it when first asked for.
+/// Maps each letter to the scalars that fold to it: the inverse of ``TextComparison/fold(_:options:)``, computed on
+/// first use.
 ///
 ///     sources(of: "k", 1, withMarks: false)   // K, k, U+212A (the Kelvin sign)
 ///     sources(of: "s", 1, withMarks: false)   // S, s, ß, ſ, ẞ, ﬅ, ﬆ
@@ -8,22 +9,23 @@ import Foundation
 final class FoldedForms: Sendable {
     static let shared = FoldedForms()
 
-    /// `[d]` drops all marks behind a letter below it, and behind others those that are below it.
+    /// `[d]` removes every mark after a letter below this scalar. After other letters it removes only marks below this
+    /// scalar.
     static let endOfStripped: UInt32 = 0x530
 
-    /// All scalars that change when they are folded or decomposed, Hangul syllables aside, are in these.
+    /// Contains every scalar that folding or decomposition changes, except Hangul syllables.
     static let changing: [Range<UInt32>] = [
         0x41..<0x5B, 0x80..<0x3400, 0xA640..<0xAC00, 0xF900..<0x10000, 0x10400..<0x12000, 0x16D00..<0x16F00,
         0x1D100..<0x1D200, 0x1E900..<0x1EA00, 0x2F800..<0x2FA20,
     ]
 
-    /// The forms of many scalars under one folding.
+    /// The folded forms of many scalars under one folding.
     private struct Table {
-        /// The scalars whose form has the letter, once it is decomposed.
+        /// For each letter, the scalars whose decomposed form contains it.
         var decomposed: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-        /// The scalars whose form has the letter as it is.
+        /// For each letter, the scalars whose form contains it without decomposition.
         var composed: [Unicode.Scalar: [Unicode.Scalar]] = [:]
-        /// Two letters of the form of one scalar, the second behind the first.
+        /// Pairs of adjacent letters in the form of one scalar.
         var pairs: Set<[Unicode.Scalar]> = []
 
         mutating func add(
@@ -44,9 +46,9 @@ final class FoldedForms: Sendable {
         }
     }
 
-    /// For `[c]`, `[d]` and `[cd]`.
+    /// The tables of `[c]`, `[d]` and `[cd]`.
     private let tables: [Table]
-    /// Scalars that are folded in one go: folding each by itself takes many times as long.
+    /// The number of scalars folded in one call; one call per scalar takes many times as long.
     private static let portion = 512
 
     private init() {
@@ -60,12 +62,12 @@ final class FoldedForms: Sendable {
                 let forms = Self.lines(folded)
                 let decomposed = Self.lines(folded.decomposedStringWithCanonicalMapping)
                 for (index, scalar) in portion.enumerated() where index < min(forms.count, decomposed.count) {
-                    // Most are their own form, and need no entry.
+                    // Most scalars are their own form and need no entry.
                     if decomposed[index].elementsEqual([scalar]), forms[index].elementsEqual([scalar]) { continue }
                     table.add(forms[index], decomposed[index], of: scalar)
                 }
             }
-            // A mark that stands alone may be a letter (U+0345).
+            // A mark without a letter before it may fold to a letter (U+0345).
             for scalar in scalars where scalar.isPartOfOthers && scalar.properties.changesWhenNFKCCaseFolded {
                 let form = TextComparison.fold(String(Character(scalar)), options: folding)
                 table.add(
@@ -79,10 +81,10 @@ final class FoldedForms: Sendable {
         text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    /// The scalars whose folded form has the letter, ascending, each once.
+    /// Returns the scalars whose folded form contains the letter, in ascending order, without duplicates.
     ///
-    /// - Parameter withMarks: whether the form may have the letter with marks. Without them fewer scalars are enough where folding keeps
-    ///   marks: `é` has no `e` for `[c]`.
+    /// - Parameter withMarks: whether the form may contain the letter with marks. Without marks, fewer scalars suffice
+    ///   if the folding keeps marks: under `[c]`, the form of `é` contains no `e`.
     func sources(of letter: Unicode.Scalar, _ folding: UInt, withMarks: Bool) -> [Unicode.Scalar] {
         if letter.isHangulSyllable { return Self.hangul(letter) }
         let table = tables[Int(folding) - 1]
@@ -91,12 +93,13 @@ final class FoldedForms: Sendable {
         return Set((found ?? []) + [letter]).sorted()
     }
 
-    /// Whether one scalar folds to both letters, the second behind the first.
+    /// Returns whether the form of one scalar contains both letters, `second` directly after `first`.
     func follows(_ second: Unicode.Scalar, _ first: Unicode.Scalar, _ folding: UInt) -> Bool {
         tables[Int(folding) - 1].pairs.contains([first, second])
     }
 
-    /// What a syllable may begin with when parts of it are written by themselves; the others are in the gap behind it.
+    /// Returns the scalars that can begin a syllable whose parts are written separately; the gap after it allows the
+    /// other parts.
     private static func hangul(_ syllable: Unicode.Scalar) -> [Unicode.Scalar] {
         let number = syllable.value - 0xAC00
         let parts = [0x1100 + number / 588, syllable.value - number % 28, syllable.value]

@@ -1,38 +1,38 @@
 import Foundation
 
-/// A pattern that fits every text for which a comparison under `[c]` or `[d]` is true, and some others.
+/// A pattern that matches every text for which a comparison under `[c]` or `[d]` is true, and some others.
 ///
-/// A database that finds texts by regular expressions narrows a search with it; ``TextComparison`` then decides on the rows that the
-/// database found. The pattern describes the text as it is stored: each letter of the constant becomes the set of all scalars whose
-/// folded form has the letter.
+/// A database with regular expressions uses it to narrow a search; ``TextComparison`` then checks the rows that the
+/// database found. The pattern describes the stored text: each letter of the constant becomes the set of all scalars
+/// whose folded form contains the letter.
 ///
 ///     FoldedPattern(.contains, "mü", options: 1)   // [Mm] [UuÙ…ü] and marks
 ///     FoldedPattern(.equal, "ss", options: 1)      // start, [Ssſß…], perhaps [Ssſß…], end
 ///
-/// Why no text is missed:
-/// - A folded text consists of the folded forms of its scalars. ``FoldedForms`` has the scalars of every form, computed by
-///   ``TextComparison/fold(_:options:)`` itself.
-/// - Normalization composes a letter with the marks behind it, and `[d]` drops marks. So marks of the constant are not looked for, and
-///   the pattern allows any behind a letter that may have some (``Gap``).
-/// - A scalar with a form of several letters (`ß`, `ﬁ`) stands for each of them, and a letter that follows another in such a form is
-///   optional, also where a wildcard is between them.
+/// The pattern misses no text, because:
+/// - A folded text consists of the folded forms of its scalars. ``FoldedForms`` contains the scalars of every form,
+///   computed with ``TextComparison/fold(_:options:)``.
+/// - Normalization composes a letter with the marks after it, and `[d]` removes marks. So the pattern ignores the
+///   constant's marks, and allows any marks after a letter that can have some (``Gap``).
+/// - A scalar with a form of several letters (`ß`, `ﬁ`) represents each of them. A letter that follows another in such
+///   a form is optional, even if a wildcard is between them.
 package struct FoldedPattern: Hashable, Sendable {
-    /// What the comparison says of text and constant.
+    /// The comparison between the text and the constant.
     package enum Comparison: Hashable, Sendable {
         case equal
         case beginsWith
         case endsWith
         case contains
-        /// The constant is a pattern of LIKE: `*`, `?`, and `\` before a literal.
+        /// The constant is a LIKE pattern: `*`, `?`, and `\` before a literal.
         case like
     }
 
-    /// The scalars that may stand between a letter and the next one.
+    /// The scalars that may be between a letter and the next one.
     package enum Gap: Hashable, Sendable {
         case none
         /// The combining marks of the Latin, Greek and Cyrillic scripts.
         case latinMarks
-        /// All marks; as ranges that have some letters of scripts with many marks, too.
+        /// All marks, as ranges that also contain some letters of scripts with many marks.
         case marks
 
         package static let latinMarkRanges: [ClosedRange<UInt32>] = [
@@ -46,7 +46,7 @@ package struct FoldedPattern: Hashable, Sendable {
     }
 
     package enum Part: Hashable, Sendable {
-        /// One of the scalars, which ascend, and then those of the gap.
+        /// One of the scalars (in ascending order), then any number of scalars of the gap.
         case letter([Unicode.Scalar], isOptional: Bool, Gap)
         /// Any run of scalars.
         case anything
@@ -55,13 +55,13 @@ package struct FoldedPattern: Hashable, Sendable {
     package private(set) var parts: [Part] = []
     package private(set) var isAtStart = false
     package private(set) var isAtEnd = false
-    /// What may stand before the first letter.
+    /// The scalars that may be before the first letter.
     package private(set) var firstGap = Gap.none
 
-    /// So many letters narrow enough.
+    /// The maximum number of letters; this number narrows a search enough.
     private static let longest = 48
 
-    /// `nil` where the pattern would fit all texts, or a database cannot be asked for it.
+    /// Makes a pattern; `nil` if it would match all texts, or if no database supports it.
     package init?(_ comparison: Comparison, _ constant: String, options: UInt) {
         let folding = TextComparison.folding(of: options)
         guard folding != 0 else { return nil }
@@ -90,7 +90,7 @@ package struct FoldedPattern: Hashable, Sendable {
             parts.removeLast()
             isAtEnd = false
         }
-        // Without letters it says something of the shortest texts only.
+        // Without letters, the pattern limits only the length of the text.
         guard !parts.isEmpty || (isAtStart && isAtEnd) else { return nil }
     }
 
@@ -103,7 +103,7 @@ package struct FoldedPattern: Hashable, Sendable {
             let isOptional = previous.map { forms.follows(scalar, $0, folding) } ?? false
             previous = scalar
             let scalars = forms.sources(of: scalar, folding, withMarks: letter.hasMarks)
-            // A mark that folds to a letter (U+0345) may stand before others that belong before it.
+            // A mark that folds to a letter (U+0345) may precede marks that normalization puts before it.
             let mayHaveMarks = letter.hasMarks || scalar.isHangulSyllable || scalars.contains(where: \.isPartOfOthers)
             let gap: Gap =
                 if mayHaveMarks { .marks } else if folding & TextComparison.diacriticInsensitive == 0 { .none } else {
@@ -113,14 +113,14 @@ package struct FoldedPattern: Hashable, Sendable {
         }
     }
 
-    /// The letters of a folded constant, each with whether marks follow it.
+    /// The letters of a folded constant; each records whether marks follow it.
     private struct Letters {
         struct Letter {
             var scalar: Unicode.Scalar
             var hasMarks = false
         }
 
-        /// `nil` stands for a run of any scalars.
+        /// The letters; `nil` is a run of any scalars.
         var found: [Letter?] = []
         var beginsWithMark = false
 

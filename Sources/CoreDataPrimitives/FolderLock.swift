@@ -1,22 +1,22 @@
 import Foundation
 
-/// A lock on a folder, which tells a folder in use from one that a process left when it died.
+/// A lock on a folder. It distinguishes a folder in use from one that a terminated process left behind.
 ///
-/// The lock belongs to the open descriptor, not to a process number: containers that share a volume have process numbers of their own.
-/// The system releases it when the process ends.
+/// The lock belongs to the open descriptor, not to a process ID: containers that share a volume have separate process
+/// IDs. The system releases the lock when the process ends.
 package enum FolderLock {
     package enum Outcome {
-        /// The lock is the caller's until it closes the descriptor.
+        /// The caller holds the lock until it closes the descriptor.
         case taken(Int32)
-        /// Another descriptor has the lock.
+        /// Another descriptor holds the lock.
         case inUse
-        /// There is no such folder (any more), or it cannot be opened.
+        /// The folder does not exist or was deleted, or it cannot be opened.
         case missing
-        /// The file system has no such locks.
+        /// The file system does not support such locks.
         case unsupported
     }
 
-    /// Tries to lock the folder; does not wait.
+    /// Tries to lock the folder, without waiting.
     package static func take(_ path: String) -> Outcome {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return .missing }
@@ -26,7 +26,7 @@ package enum FolderLock {
             close(descriptor)
             return code == EWOULDBLOCK ? .inUse : .unsupported
         }
-        // The process that had the lock before may have removed the folder.
+        // The previous holder of the lock may have deleted the folder.
         guard OpenDatabaseFiles.Identity(path: path) == OpenDatabaseFiles.Identity(descriptor: descriptor) else {
             close(descriptor)
             return .missing
@@ -34,7 +34,8 @@ package enum FolderLock {
         return .taken(descriptor)
     }
 
-    /// Whether a folder that cannot be locked was not changed for a day: then the process that made it has surely ended.
+    /// Returns whether the folder was not changed for a day. Use it where locks are unsupported: the process that made
+    /// the folder has then ended.
     package static func isOld(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { return false }

@@ -1,23 +1,24 @@
 import Foundation
 
-/// A large value beside the row that has it: to copy a photograph into its row would have it in memory twice.
+/// A large value that is kept outside its row: a copy of a photograph in the row would occupy memory twice.
 ///
-/// What the program gave stays where it lies; a file of its own is mapped, so that only what is looked at is in memory. Rows with such
-/// values share them.
+/// A value that the program set stays in its own memory. A value that is stored in a file is mapped, so memory contains
+/// only the pages that were read. Rows with the same large value share it.
 package final class HeldBytes: Sendable {
-    /// The value as the program gets it. That this holds it too keeps it from being changed in place.
+    /// The value that the program receives. This reference to it prevents changes in place.
     package let data: Data
 
-    /// Bytes from this number on are not copied into rows.
+    /// The size from which values are kept outside the row: 1 MiB.
     package static let threshold = 1 << 20
 
     package init(_ data: Data) { self.data = data }
 
-    /// The contents of a file; mapped where they are large.
+    /// Returns the contents of a file; a large file is mapped.
     ///
-    /// Whoever makes the file shorter while it is mapped stops the program with it, so this is for files that are written once.
+    /// If another process truncates a mapped file, this process crashes on access. So use it only for files that are
+    /// written once.
     ///
-    /// - Throws: what Foundation has to say of a file that cannot be read.
+    /// - Throws: Foundation's error if the file cannot be read.
     package static func contents(ofFile path: String) throws -> Data {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return try Data(contentsOf: URL(fileURLWithPath: path)) }
@@ -25,14 +26,14 @@ package final class HeldBytes: Sendable {
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size >= threshold,
             let count = Int(exactly: status.st_size),
-            // Private: a program that changes its data in place changes no file.
+            // A private mapping: changes to the data in memory do not change the file.
             let start = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0), start != MAP_FAILED
         else { return try Data(contentsOf: URL(fileURLWithPath: path)) }
         return Data(bytesNoCopy: start, count: count, deallocator: .unmap)
     }
 }
 
-/// What stands in the row for a value beside it.
+/// The row's entry for a value that is kept outside the row.
 @usableFromInline
 struct HeldPlace {
     let start: UnsafeRawPointer?
@@ -44,22 +45,22 @@ struct HeldPlace {
         holder = Unmanaged.passUnretained(bytes).toOpaque()
     }
 
-    /// Set in a column's word where its bytes are such a place.
+    /// The bit that is set in a column's word if its bytes are a ``HeldPlace``.
     @usableFromInline static var mark: UInt64 { 1 << 63 }
 }
 
 extension RowView {
-    /// The value beside the row; `nil` for one that is in it.
+    /// Returns the value that is kept outside the row; `nil` for a value inside the row.
     package func held(_ column: Int) -> HeldBytes? {
         guard word(column) & HeldPlace.mark != 0 else { return nil }
         let found = place(word(column)).loadUnaligned(as: HeldPlace.self)
         return Unmanaged<HeldBytes>.fromOpaque(found.holder).takeUnretainedValue()
     }
 
-    /// The bytes of a blob column, copied only where they are in the row.
+    /// Returns the bytes of a blob column; only bytes inside the row are copied.
     package func data(_ column: Int) -> Data { held(column)?.data ?? Data(bytes(column)) }
 
-    /// The bytes beside the row.
+    /// Returns the bytes that are kept outside the row.
     @usableFromInline func heldBytes(_ word: UInt64) -> UnsafeRawBufferPointer {
         let found = place(word).loadUnaligned(as: HeldPlace.self)
         return UnsafeRawBufferPointer(start: found.start, count: found.count)
@@ -67,12 +68,12 @@ extension RowView {
 }
 
 extension RowSnapshot {
-    /// The bytes of a blob column, copied only where they are in the row.
+    /// Returns the bytes of a blob column; only bytes inside the row are copied.
     package func data(_ column: Int) -> Data { withView { $0.data(column) } }
 }
 
 extension RowBuilder {
-    /// Sets a blob column; what is large is not copied.
+    /// Sets a blob column; a large value is not copied.
     package func setData(_ data: Data, at column: Int) {
         if data.count >= HeldBytes.threshold { return setHeld(HeldBytes(data), at: column) }
         data.withUnsafeBytes { setBytes($0, at: column) }

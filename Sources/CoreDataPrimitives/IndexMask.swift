@@ -1,8 +1,8 @@
-/// A set of small numbers, columns of a row or slots of an entity: no allocation for those below 64.
+/// A set of small numbers, such as columns of a row or slots of an entity. Numbers below 64 need no allocation.
 @usableFromInline
 package struct IndexMask: Hashable, Sequence, Sendable {
     @usableFromInline var low: UInt64 = 0
-    /// Those from 64 on, 64 in a word.
+    /// The members from 64 on, as bits of 64-bit words.
     @usableFromInline var high: [UInt64]?
 
     @inlinable package init() {}
@@ -33,7 +33,7 @@ package struct IndexMask: Hashable, Sequence, Sendable {
         return high[index >> 6 - 1] & (1 << UInt64(index & 63)) != 0
     }
 
-    /// As `insert`, but -1 stands for nothing, as for a column that is not there.
+    /// Inserts the index like `insert`, but ignores -1, which means that there is no column.
     @inlinable
     package mutating func insertStored(_ index: Int) {
         if index >= 0 { insert(index) }
@@ -57,7 +57,7 @@ package struct IndexMask: Hashable, Sequence, Sendable {
 
     @inlinable package func makeIterator() -> Iterator { Iterator(word: low, high: high) }
 
-    /// Ascending.
+    /// Iterates in ascending order.
     @usableFromInline
     package struct Iterator: IteratorProtocol {
         @usableFromInline var word: UInt64
@@ -83,7 +83,7 @@ package struct IndexMask: Hashable, Sequence, Sendable {
         }
     }
 
-    /// Whether both are the same set; counts no references where all are below 64.
+    /// Returns whether both sets are equal; does no reference counting if all members are below 64.
     @inlinable
     package func isSame(as other: IndexMask) -> Bool {
         low == other.low && (high == nil && other.high == nil || high == other.high)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Words by primary key: pages of 16 neighbouring keys, found by an open-addressing directory.
+/// A hash table from primary keys to words: pages of 16 adjacent keys, found through an open-addressing directory.
 ///
 /// ```
 ///  key  = … page … | 4 bits               word 0: the key has none
@@ -11,42 +11,42 @@ import Foundation
 ///  └────────│─┴──────┴──────────┴────     └────┴────┴───┴────┴─ … ─┴────┴───────┘
 ///           └──────────────────────────────▲
 /// ```
-/// Rows that were fetched together have keys that lie together: most look-ups end in the page of the one before and
-/// never see the directory. A dense table costs 11 bytes a key, a sparse one 180. At most half of the directory is
-/// taken; removing a page moves those behind it back towards their homes, so there are no tombstones.
+/// Rows that were fetched together usually have adjacent keys. So most look-ups find their page in the cache of the
+/// last page, and do not read the directory. A dense table costs 11 bytes per key, a sparse one 180. The directory is
+/// at most half full. Removing a page moves later pages back towards their home positions, so there are no tombstones.
 ///
-/// A class of words and not a generic type: a generic one is not specialised across modules, which costs five times
-/// the look-up. What ends in the page of the look-up before is inlined into the caller. Whoever keeps references in it
-/// retains and releases them. It guards nothing: its owner holds a lock.
+/// The values are words, because a generic table is not specialised across modules, and a look-up would cost five times
+/// as much. The look-up in the last page is inlined into the caller. A caller that stores references must retain and
+/// release them. The table has no lock of its own: its owner must hold one.
 @usableFromInline
 package final class KeyTable: @unchecked Sendable {
     // Safe because its owner's lock guards it.
 
-    /// How many keys have a word.
+    /// The number of keys that have a word.
     @inlinable package var count: Int { _count }
 
     @usableFromInline struct Entry {
         @usableFromInline var page: Int64
-        /// 16 words and the number of those that are not 0; `nil` where the place is free.
+        /// 16 words and the number of those that are not 0; `nil` if the position is free.
         @usableFromInline var words: UnsafeMutablePointer<UInt>?
     }
 
-    /// A number that no page has, since the upper bits of a page are those of a key.
+    /// A page number that no key has, because the upper bits of a page number are those of a key.
     private static var noPage: Entry { Entry(page: .min, words: nil) }
 
     @inlinable static var pageBits: Int64 { 4 }
     private static var pageSize: Int { 16 }
 
-    // The owner's lock keeps accesses apart, and nothing here calls back: to have each one checked would double the
-    // price of a look-up.
+    // The owner's lock serialises accesses, and nothing here calls back. Exclusivity checks would double the cost of a
+    // look-up.
     @exclusivity(unchecked) @usableFromInline var _count = 0
     @exclusivity(unchecked) private var directory: UnsafeMutablePointer<Entry>
     @exclusivity(unchecked) private var mask: Int
     @exclusivity(unchecked) private var pageCount = 0
-    /// The page that was looked for last, without words where there is none.
+    /// The page of the last look-up; its words are `nil` if there is none.
     @exclusivity(unchecked) @usableFromInline var last = noPage
 
-    /// A page of zeroes for the next that is needed.
+    /// A spare page of zeros for the next insertion.
     @exclusivity(unchecked) private var spare: UnsafeMutablePointer<UInt>?
 
     package init() {
@@ -56,14 +56,14 @@ package final class KeyTable: @unchecked Sendable {
 
     deinit { deallocate() }
 
-    /// The key's word, 0 where it has none.
+    /// Returns the key's word, or 0 if it has none.
     @inlinable
     package func word(_ key: Int64) -> UInt {
         guard let words = words(ofPage: key >> Self.pageBits) else { return 0 }
         return words[Int(key & 15)]
     }
 
-    /// Gives the key a word other than 0; returns the one that it had.
+    /// Sets the key's word, which must not be 0; returns the previous word.
     @discardableResult
     package func set(_ key: Int64, _ word: UInt) -> UInt {
         assert(word != 0, "0 stands for no word")
@@ -78,7 +78,7 @@ package final class KeyTable: @unchecked Sendable {
         return old
     }
 
-    /// Takes the key's word out and returns it, 0 where there was none.
+    /// Removes the key's word and returns it; 0 if it had none.
     @discardableResult
     package func remove(_ key: Int64) -> UInt {
         guard let words = words(ofPage: key >> Self.pageBits) else { return 0 }
@@ -87,7 +87,7 @@ package final class KeyTable: @unchecked Sendable {
         return old
     }
 
-    /// Takes the key's word out if it is that one, which is not 0; tells whether it was.
+    /// Removes the key's word if it equals `word`, which must not be 0; returns whether it did.
     @inlinable
     @discardableResult
     package func remove(_ key: Int64, ifWord word: UInt) -> Bool {
@@ -114,7 +114,7 @@ package final class KeyTable: @unchecked Sendable {
         last = Self.noPage
     }
 
-    /// Every key with its word, in no order; the table must not change meanwhile.
+    /// Calls `body` with every key and its word, in no order. `body` must not change the table.
     package func forEach(_ body: (Int64, UInt) -> Void) {
         for place in 0...mask {
             guard let words = directory[place].words else { continue }
@@ -158,7 +158,7 @@ package final class KeyTable: @unchecked Sendable {
     private func removePage(_ page: Int64) {
         var hole = home(of: page)
         while directory[hole].page != page || directory[hole].words == nil { hole = (hole + 1) & mask }
-        // Objects that come and go one by one would allocate a page for each.
+        // Keep one free page: otherwise inserting and deleting single objects would allocate a page each time.
         if let words = directory[hole].words {
             if spare == nil { spare = words } else { free(words) }
         }
@@ -168,7 +168,7 @@ package final class KeyTable: @unchecked Sendable {
         while true {
             place = (place + 1) & mask
             guard directory[place].words != nil else { break }
-            // An entry may go back to the hole unless its home lies behind it.
+            // An entry may move back into the hole unless its home position is after the hole.
             let distance = (place - home(of: directory[place].page)) & mask
             if distance >= (place - hole) & mask {
                 directory[hole] = directory[place]
@@ -178,7 +178,7 @@ package final class KeyTable: @unchecked Sendable {
         directory[hole].words = nil
     }
 
-    /// The allocator's own alignment does; Swift's way of asking for it costs twice as much.
+    /// The allocator's default alignment suffices; Swift's aligned allocation costs twice as much.
     private static func newPage() -> UnsafeMutablePointer<UInt> {
         guard let memory = calloc(pageSize + 1, MemoryLayout<UInt>.stride) else { fatalError("out of memory") }
         return memory.bindMemory(to: UInt.self, capacity: pageSize + 1)

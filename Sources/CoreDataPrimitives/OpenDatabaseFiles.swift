@@ -1,11 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The files that the database connections of this process have open, and the descriptors that must stay open as long as they do.
+/// The files that the database connections of this process have open, and the descriptors that must stay open as long
+/// as they do.
 ///
-/// POSIX releases every lock that a process holds on a file when the process closes any descriptor of that file. A connection would
-/// lose its locks without notice. Another process could then delete the write-ahead log that the connection still writes to, and
-/// commits would be lost ("How To Corrupt An SQLite Database File", section 2.2).
+/// POSIX releases every lock that a process holds on a file when the process closes any descriptor of that file. A
+/// connection would lose its locks without notice. Another process could then delete the write-ahead log that the
+/// connection still writes to, and commits would be lost ("How To Corrupt An SQLite Database File", section 2.2).
 ///
 /// ```
 ///  connection opens       ──▶ add
@@ -51,8 +52,8 @@ package final class OpenDatabaseFiles: Sendable {
         var parked: [Parked] = []
     }
 
-    /// Guards the entries. It is held while a descriptor is closed: a connection that opens the file meanwhile takes its first lock
-    /// after ``add(_:)`` has returned.
+    /// Guards the entries. It is held while a descriptor is closed: a connection that opens the file meanwhile takes
+    /// its first lock after ``add(_:)`` has returned.
     private let entries = Mutex<[Identity: Entry]>([:])
 
     package init() {}
@@ -61,7 +62,7 @@ package final class OpenDatabaseFiles: Sendable {
 
     /// Notes that a connection has opened the file at the path. Call it before the connection takes its first lock.
     ///
-    /// - Returns: what to give to ``remove(_:)``; `nil` where there is no such file.
+    /// - Returns: the identity to pass to ``remove(_:)``; `nil` if the file does not exist.
     package func add(_ path: String) -> Identity? {
         guard let identity = Identity(path: path) else { return nil }
         entries.withLock { $0[identity, default: Entry()].connections += 1 }
@@ -92,7 +93,7 @@ package final class OpenDatabaseFiles: Sendable {
 
     /// Opens a file, or returns the parked descriptor of the same file and flags, at the file's start.
     ///
-    /// - Returns: the descriptor; negative where the file cannot be opened, for the reason in `errno`.
+    /// - Returns: the descriptor; negative if the file cannot be opened, with the reason in `errno`.
     fileprivate func open(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
         if flags & (O_ACCMODE | O_CREAT | O_TRUNC) == O_RDONLY, let identity = Identity(path: path) {
             let parked = entries.withLock { entries -> Int32? in
@@ -121,8 +122,8 @@ package final class OpenDatabaseFiles: Sendable {
     }
 }
 
-/// An open descriptor of a file that may be a database of this process. Releasing it keeps the locks of the process; see
-/// ``OpenDatabaseFiles``.
+/// An open descriptor of a file that may be a database of this process. Releasing it keeps the locks of the process;
+/// see ``OpenDatabaseFiles``.
 ///
 /// Use it for every file at a store's path that SQLite itself does not open.
 package final class StoreFileDescriptor: Sendable {
@@ -130,9 +131,9 @@ package final class StoreFileDescriptor: Sendable {
     private let flags: Int32
 
     /// - Parameters:
-    ///   - flags: as `open(2)` takes them; `O_CLOEXEC` is added.
-    ///   - mode: the permissions of a file that is made.
-    /// - Returns: `nil` where the file cannot be opened, for the reason in `errno`.
+    ///   - flags: the flags of `open(2)`; `O_CLOEXEC` is added.
+    ///   - mode: the permissions of a new file.
+    /// - Returns: `nil` if the file cannot be opened, with the reason in `errno`.
     package init?(_ path: String, _ flags: Int32, mode: mode_t = 0o644) {
         number = OpenDatabaseFiles.shared.open(path, flags, mode)
         self.flags = flags

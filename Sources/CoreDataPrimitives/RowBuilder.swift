@@ -2,7 +2,7 @@ import Foundation
 
 /// Collects the columns of one row after another and makes a ``RowSnapshot`` of each.
 ///
-/// One builder serves a whole result: its buffers are reused. Columns that are not set are NULL.
+/// Use one builder for a whole result: it reuses its buffers. Columns that are not set are NULL.
 ///
 ///     let builder = RowBuilder(columnCount: layout.columns.count)
 ///     builder.setInteger(1, at: 0)
@@ -12,34 +12,35 @@ import Foundation
 package final class RowBuilder {
     @usableFromInline let columnCount: Int
     @usableFromInline let nullWords: Int
-    /// The bytes of a row's header and words.
+    /// The size in bytes of a row's header and words.
     private let fixedSize: Int
 
-    // A builder is used by one thread and calls nobody back: to have every access checked would cost as much as
-    // setting a column.
+    // One thread uses the builder, and it makes no callbacks. Exclusivity checks would cost as much as setting a
+    // column.
 
-    // The row in the making lies in the slab, where it stays, as long as there is room, else in the scratch.
+    // The current row is built in its slab if there is room, else in the scratch buffer.
     @exclusivity(unchecked) @usableFromInline var words: UnsafeMutablePointer<UInt64>
     @exclusivity(unchecked) @usableFromInline var bytes: UnsafeMutableRawPointer
-    /// How much text and blobs the row in the making has.
+    /// The number of bytes of text and blobs in the current row.
     @exclusivity(unchecked) @usableFromInline package var byteCount = 0
     @exclusivity(unchecked) @usableFromInline var byteCapacity = 0
 
     @exclusivity(unchecked) private var slab: RowSlab?
-    /// Where the next row begins, from the slab's start, and where the slab ends.
+    /// The offset of the next row in the slab, and the end of the slab.
     @exclusivity(unchecked) private var next = 0
     @exclusivity(unchecked) private var end = 0
     @exclusivity(unchecked) private var scratch: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var scratchSize: Int
     @exclusivity(unchecked) private var isInScratch = true
 
-    /// The values beside the row in the making.
+    /// The values of the current row that are kept outside it.
     @exclusivity(unchecked) private var held: [HeldBytes] = []
 
-    /// The most bytes of text and blobs that a row keeps in itself: an offset has 31 bits, and places of what is beside it need some.
+    /// The maximum number of bytes of text and blobs inside a row. An offset has 31 bits, and the entries of values
+    /// outside the row need some.
     private let byteLimit: Int
 
-    /// - Parameter byteLimit: less in tests; what is beyond it is kept beside the row.
+    /// - Parameter byteLimit: tests pass a smaller limit; bytes beyond it are kept outside the row.
     package init(columnCount: Int, byteLimit: Int = Int(Int32.max) - 1 << 21) {
         self.columnCount = columnCount
         self.byteLimit = byteLimit
@@ -76,26 +77,26 @@ package final class RowBuilder {
         set(word: keep(source), at: column)
     }
 
-    /// Makes the column NULL, and keeps what the store has for a value that it cannot read.
+    /// Sets the column to NULL, and keeps the stored bytes of a value that could not be decoded.
     package func setUnreadable(_ stored: UnsafeRawBufferPointer, at column: Int) {
         let word = keep(stored)
         setNull(at: column)
         words[nullWords + column] = word
     }
 
-    /// Makes a column of whole numbers NULL, and marks it as one that the source has not been asked for yet; see
-    /// ``RowView/isUnreadable(_:)``.
+    /// Sets an integer column to NULL, and marks it as not requested from the source; see ``RowView/isUnreadable(_:)``.
     package func setUnasked(at column: Int) {
         setNull(at: column)
         words[nullWords + column] = Self.unasked
     }
 
-    /// Any word but 0 does; one that is no place of bytes.
+    /// The mark of such a column: a word that is not 0 and not the position of bytes.
     private static let unasked: UInt64 = 1 << 32
 
-    /// Sets up to 64 columns from `first`, a multiple of 64, on: `read` is asked for the word of each, or `nil` for NULL.
+    /// Sets up to 64 columns, starting at `first`, a multiple of 64. `read` returns the word of each column, or `nil`
+    /// for NULL.
     ///
-    /// As setting one after another, with the NULL bits kept in a register.
+    /// It has the effect of setting the columns one by one, but keeps the NULL bits in a register.
     @inlinable @inline(__always)
     package func fill(_ first: Int, _ read: (Int) -> UInt64?) {
         var nulls = ~UInt64(0)
@@ -107,7 +108,7 @@ package final class RowBuilder {
         words[first >> 6] = nulls
     }
 
-    /// Keeps the bytes of a text or blob column; what the column's word is then.
+    /// Stores the bytes of a text or blob column, and returns the column's word.
     @inlinable @inline(__always)
     package func keep(_ source: UnsafeRawBufferPointer) -> UInt64 {
         let end = byteCount + source.count
@@ -119,7 +120,7 @@ package final class RowBuilder {
         return UInt64(byteCount) << 32 | UInt64(source.count)
     }
 
-    /// Takes every column of another row of the same layout.
+    /// Copies every column of another row of the same layout.
     package func copy(_ row: RowView, kinds: UnsafeBufferPointer<ColumnKind>) {
         let source = row.words
         words.update(from: source, count: nullWords + columnCount)
@@ -134,20 +135,20 @@ package final class RowBuilder {
         byteCount = end
     }
 
-    /// How many bytes the row in the making has so far, those beside it included.
+    /// The number of bytes of the current row, including values that are kept outside it.
     package var wholeByteCount: Int { held.reduce(byteCount) { $0 + $1.data.count } }
 
     private func copyEach(_ row: RowView, kinds: UnsafeBufferPointer<ColumnKind>) {
         for column in 0..<columnCount { copy(column, kind: kinds[column], from: row) }
     }
 
-    /// Has a blob column keep its bytes beside the row.
+    /// Sets a blob column to a value that is kept outside the row.
     package func setHeld(_ bytes: HeldBytes, at column: Int) { set(word: keep(bytes), at: column) }
 
     private func keep(_ bytes: HeldBytes) -> UInt64 {
         held.append(bytes)
         return withUnsafeBytes(of: HeldPlace(bytes)) { place in
-            // Places are few and small: they have room even where texts have none.
+            // Entries are small and few: ``byteLimit`` leaves room for them.
             let end = byteCount + place.count
             if end > byteCapacity { makeRoom(for: end) }
             if let base = place.baseAddress { (self.bytes + byteCount).copyMemory(from: base, byteCount: place.count) }
@@ -156,7 +157,7 @@ package final class RowBuilder {
         }
     }
 
-    /// Keeps a text or blob for which the row has no room beside the row.
+    /// Stores a text or blob outside the row, because the row has no room for it.
     @usableFromInline @inline(never)
     func keepBeside(_ source: UnsafeRawBufferPointer) -> UInt64 { keep(HeldBytes(Data(source))) }
 
@@ -165,7 +166,7 @@ package final class RowBuilder {
         row.withView { copy(column, kind: kind, from: $0) }
     }
 
-    /// Copies a column of another row of the same layout, which somebody holds.
+    /// Copies a column of another row of the same layout; the caller must hold that row.
     package func copy(_ column: Int, kind: ColumnKind, from row: RowView) {
         if row.isNull(column) {
             if row.word(column) == 0 {
@@ -184,7 +185,7 @@ package final class RowBuilder {
         }
     }
 
-    /// Copies a column of a row of another layout to one of the same kind.
+    /// Copies a column of a row of another layout to a column of the same kind.
     package func copy(_ source: Int, of row: RowView, kind: ColumnKind, to column: Int) {
         if row.isNull(source) {
             setNull(at: column)
@@ -197,7 +198,7 @@ package final class RowBuilder {
         }
     }
 
-    /// Whether the row in the making has no value in the column yet.
+    /// Returns whether the column of the current row has no value yet.
     package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
     /// Makes the row and empties the builder.
@@ -206,7 +207,7 @@ package final class RowBuilder {
         return RowSnapshot(slab: owner, header: header)
     }
 
-    /// The row as a word that stands for it and holds it; see ``RowSnapshot/retainedWord()``.
+    /// Makes the row and returns a hold on it; see ``RowSnapshot/retainedWord()``.
     package func finishHeld(primaryKey: Int64, version: Int32, entity: Int) -> HeldRow {
         let (owner, header) = make(primaryKey, version, entity, holders: 1)
         _ = Unmanaged.passRetained(owner)
@@ -237,11 +238,11 @@ package final class RowBuilder {
         words[nullWords + column] = word
     }
 
-    // MARK: Where the row lies
+    // MARK: Memory of the current row
 
     private static var largestKeptScratch: Int { 1 << 16 }
 
-    /// Begins a row, every column NULL.
+    /// Begins a row in which every column is NULL.
     private func begin() {
         isInScratch = next + fixedSize > end
         let start = isInScratch ? scratch : slab.unsafelyUnwrapped.address(next)
@@ -257,8 +258,8 @@ package final class RowBuilder {
         byteCapacity = size - fixedSize
     }
 
-    /// The slab to which the row was copied, and where: a new one for this row and those to come, each twice as large
-    /// as the one before; a large row gets one to itself.
+    /// Copies the row to a slab, and returns the slab and the offset. Each new slab for several rows is twice as large
+    /// as the previous one; a large row gets a slab of its own.
     private func movedFromScratch(_ size: Int) -> (RowSlab, Int) {
         let offset = RowSlab.firstOffset
         let isLarge = size > RowSlab.size / 4
@@ -267,7 +268,7 @@ package final class RowBuilder {
         (made.address(offset) + RowHeader.size).copyMemory(
             from: scratch + RowHeader.size, byteCount: fixedSize + byteCount - RowHeader.size)
         if !isLarge { (slab, next, end) = (made, offset, offset + capacity) }
-        // A builder may stay as long as its store: what one photograph needed is not kept for good.
+        // A builder can exist as long as its store: release memory that a single large value needed.
         if scratchSize > Self.largestKeptScratch {
             scratch.deallocate()
             scratchSize = fixedSize + 256
@@ -276,7 +277,7 @@ package final class RowBuilder {
         return (made, offset)
     }
 
-    /// A slab that holds what is beside the row.
+    /// Copies the row to a slab of its own that holds the values outside the row.
     @inline(never)
     private func movedToItsOwn(_ size: Int) -> (RowSlab, Int) {
         let made = RowSlab.make(byteCount: size, holding: held)
@@ -286,14 +287,14 @@ package final class RowBuilder {
         return (made, RowSlab.firstOffset)
     }
 
-    /// Makes room for that many bytes; false where a row has no room for so many.
+    /// Makes room for `needed` bytes; returns false if the row cannot hold them.
     @usableFromInline func grow(to needed: Int) -> Bool {
         guard needed < byteLimit else { return false }
         makeRoom(for: needed)
         return true
     }
 
-    /// Makes room for that many bytes, in the scratch.
+    /// Makes room for `needed` bytes in the scratch buffer.
     private func makeRoom(for needed: Int) {
         let start = UnsafeRawPointer(words) - RowHeader.size
         if fixedSize + needed > scratchSize {

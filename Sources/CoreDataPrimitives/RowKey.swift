@@ -1,4 +1,4 @@
-/// Identity of a row without its store: the entity's ordinal in the model and the primary key.
+/// Identifies a row within one store: the entity's ordinal in the model and the primary key.
 ///
 /// The entity is the row's own (leaf) entity. Keys are unique within an inheritance tree, so two keys of one
 /// tree with equal primary keys name the same row.

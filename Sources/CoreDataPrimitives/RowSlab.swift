@@ -1,15 +1,16 @@
 import Synchronization
 
-/// What stands before the words of each row.
+/// The header before the words of each row.
 @usableFromInline
 struct RowHeader: ~Copyable {
     @usableFromInline var primaryKey: Int64
-    /// How many words stand for the row; see ``RowSnapshot/retainedWord()``. As long as there are any, they hold the slab once. The
-    /// upper bit tells whether it was superseded; see ``RowSnapshot/supersede(_:)``.
+    /// The number of words that represent the row; see ``RowSnapshot/retainedWord()``. While it is not 0, the words
+    /// together retain the slab once. The top bit records whether the row was superseded; see
+    /// ``RowSnapshot/supersede(_:)``.
     @usableFromInline let holders: Atomic<UInt32>
-    /// How far behind its slab's start the header lies.
+    /// The offset of the header from the start of its slab.
     @usableFromInline let offset: UInt16
-    /// How many bytes the header and what follows it have; 0 for more than this can say.
+    /// The number of bytes of the row including the header; 0 if the number does not fit.
     let size: UInt16
     /// The optimistic-locking counter (`Z_OPT`) at which these values were read or written.
     @usableFromInline let version: Int32
@@ -32,27 +33,27 @@ struct RowHeader: ~Copyable {
     @inlinable static var size: Int { 24 }
 }
 
-/// Rows that were made one after another, in one allocation: one for each row is a tenth of what a fetch executes, and rows
-/// that are read together shall lie together.
+/// One allocation that contains several rows. Allocating each row by itself costs a tenth of a fetch. Rows that are
+/// read together should also be adjacent in memory.
 ///
 /// ```
 ///  object header, capacity | row | row | row | … | room
 ///  24 bytes
 /// ```
-/// The slab goes with the last of its rows, so one row that is kept keeps at most ``size`` bytes. A class of the standard
-/// library's, because only that can be followed by elements.
+/// The last row to be released frees the slab, so one row in use keeps at most ``size`` bytes allocated. It subclasses
+/// `ManagedBuffer`, because only that class allows elements after the object's fields.
 @usableFromInline
 final class RowSlab: ManagedBuffer<Int, UInt64> {
-    /// Large enough that the allocation costs each row little, small enough that a row which outlives the others keeps little.
+    /// Large enough that the allocation adds little to each row; small enough that one row in use wastes little memory.
     static var size: Int { 2048 }
 
     static func make(byteCount: Int) -> RowSlab {
         unsafeDowncast(create(minimumCapacity: byteCount >> 3) { _ in byteCount }, to: RowSlab.self)
     }
 
-    /// A slab of one row, with the values beside it, which it holds.
+    /// Makes a slab for one row and the values outside it, which the slab retains.
     ///
-    /// Their number is in the upper bits of the capacity, they themselves behind the row.
+    /// The number of values is in the upper bits of the capacity; the references are after the row.
     static func make(byteCount: Int, holding bytes: [HeldBytes]) -> RowSlab {
         let total = byteCount + (bytes.count << 3)
         let slab = unsafeDowncast(
@@ -75,11 +76,11 @@ final class RowSlab: ManagedBuffer<Int, UInt64> {
         }
     }
 
-    /// The row at that offset from the slab's start.
+    /// The address of the row at the offset from the slab's start.
     @inlinable func address(_ offset: Int) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(self).toOpaque() + offset
     }
 
-    /// Where the first row lies: behind the object's header and the capacity.
+    /// The offset of the first row: after the object's header and the capacity.
     static var firstOffset: Int { 24 }
 }

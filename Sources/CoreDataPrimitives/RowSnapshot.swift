@@ -1,6 +1,6 @@
 import Foundation
 
-/// How one column of a row is kept in memory and bound to a statement.
+/// The representation of a column in memory and as a statement's parameter.
 @usableFromInline
 package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
     /// A signed 64-bit integer: integers, booleans, primary keys, entity numbers, order values.
@@ -20,14 +20,14 @@ package enum ColumnKind: UInt8, Sendable, BitwiseCopyable {
 ///  24 bytes  | ⌈n/64⌉ × 8 | n × 8        | text and blobs, back to back
 /// ```
 /// Bit *i* of the null words is set when column *i* is NULL; its word is then 0. The word of an integer or real
-/// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes. A blob that
-/// the store has, but cannot read, is NULL with the word of what the store has in its place. Of a large blob the bytes are a
-/// ``HeldPlace``, and the word has its mark.
-/// Columns are those of the entity's ``RowLayout``, in its order. Rows that were made one after another share an
-/// allocation, their ``RowSlab``.
+/// column is its bit pattern; the word of a text or blob column is `offset << 32 | length` into the bytes. A stored
+/// blob that could not be decoded is NULL, and its word points to the stored bytes. For a large blob, the bytes are a
+/// ``HeldPlace``, and a bit of the word marks it. The columns are those of the entity's ``RowLayout``, in its order.
+/// Rows that were made one after another share an allocation, their ``RowSlab``.
 @usableFromInline
 package struct RowSnapshot: @unchecked Sendable {
-    // Safe because only its maker writes, before the row is published, and the holders are counted atomically.
+    // Safe because only the code that makes the row writes to it, before it is published, and the holders are counted
+    // atomically.
 
     @usableFromInline let slab: RowSlab
     @usableFromInline let header: UnsafePointer<RowHeader>
@@ -37,17 +37,18 @@ package struct RowSnapshot: @unchecked Sendable {
         self.header = header
     }
 
-    // By way of a view: to read the header as a property would have each access checked for overlaps.
+    // Through a view: reading the header as a property would check each access for overlaps.
     @inlinable package var primaryKey: Int64 { withView { $0.primaryKey } }
     @inlinable package var version: Int32 { withView { $0.version } }
     @inlinable package var entity: Int { withView { $0.entity } }
     @inlinable package var key: RowKey { RowKey(entity: entity, primaryKey: primaryKey) }
     @inlinable package var columnCount: Int { withView { $0.columnCount } }
 
-    /// Gives the row a key, which only its maker may do, before anybody else has it.
+    /// Sets the row's key. Only the code that makes the row may call it, before it publishes the row.
     package func assign(primaryKey: Int64) { UnsafeMutablePointer(mutating: header).pointee.primaryKey = primaryKey }
 
-    /// Gives a column that has a double another one, which only its maker may do, before anybody else has it.
+    /// Replaces the double of a column that has one. Only the code that makes the row may call it, before it publishes
+    /// the row.
     package func assign(real value: Double, at column: Int) {
         withView { view in
             let word = view.words + Self.nullWords(view.columnCount) + column
@@ -55,7 +56,8 @@ package struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// Gives a column that has an integer another one, which only its maker may do, before anybody else has it.
+    /// Replaces the integer of a column that has one. Only the code that makes the row may call it, before it publishes
+    /// the row.
     package func assign(integer value: Int64, at column: Int) {
         assign(real: Double(bitPattern: UInt64(bitPattern: value)), at: column)
     }
@@ -66,17 +68,17 @@ package struct RowSnapshot: @unchecked Sendable {
         try Unmanaged.passUnretained(slab)._withUnsafeGuaranteedRef { _ in try body(RowView(header: header)) }
     }
 
-    /// Whether both are the same row in memory, not only equal.
+    /// Returns whether both are the same row in memory, not only equal.
     @inlinable package func isIdentical(to other: RowSnapshot) -> Bool { header == other.header }
 
     @inlinable package func isNull(_ column: Int) -> Bool {
         withView { $0.isNull(column) }
     }
 
-    /// Whether a column that counts as NULL may have a value in the store; see ``RowView/isUnreadable(_:)``.
+    /// Returns whether a column that reads as NULL may have a value in the store; see ``RowView/isUnreadable(_:)``.
     package func isUnreadable(_ column: Int) -> Bool { withView { $0.isUnreadable(column) } }
 
-    /// The column's word, whatever its kind; 0 when it is NULL.
+    /// Returns the column's word for any kind; 0 if it is NULL.
     @inlinable package func word(_ column: Int) -> UInt64 {
         withView { $0.word(column) }
     }
@@ -97,7 +99,7 @@ package struct RowSnapshot: @unchecked Sendable {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the column holds the same in both rows; the rows must be of one layout.
+    /// Returns whether the column has equal values in both rows, which must have the same layout.
     package func isEqual(to other: RowSnapshot, at column: Int, kind: ColumnKind) -> Bool {
         withView { view in other.withView { view.isEqual(to: $0, at: column, kind: kind) } }
     }

@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// A row without a reference to it: what reads from a row that somebody else holds.
+/// An unretained reference to a row that another object holds.
 ///
-/// A ``RowSnapshot`` is retained and released around each call into another module; a view never is, and what reads
-/// numbers is inlined into the caller: a few loads.
+/// A ``RowSnapshot`` is retained and released around each call into another module. A view is never retained, and its
+/// readers of numbers are inlined into the caller: a few loads.
 ///
-/// A view is valid only as long as the row is held.
+/// A view is valid only while the row is held.
 @usableFromInline
 package struct RowView: Equatable {
     @usableFromInline let header: UnsafePointer<RowHeader>
 
-    /// A view of the row that the word stands for; see ``RowSnapshot/retainedWord()``.
+    /// A view of the row that the word represents; see ``RowSnapshot/retainedWord()``.
     @inlinable package init(word: UInt) {
         header = UnsafePointer(bitPattern: word).unsafelyUnwrapped
     }
 
     @inlinable init(header: UnsafePointer<RowHeader>) { self.header = header }
 
-    /// Behind the header.
+    /// The words start after the header.
     @inlinable var words: UnsafePointer<UInt64> {
         (UnsafeRawPointer(header) + RowHeader.size).assumingMemoryBound(to: UInt64.self)
     }
@@ -30,11 +30,11 @@ package struct RowView: Equatable {
 
     @inlinable package func isNull(_ column: Int) -> Bool { words[column >> 6] & (1 << UInt64(column & 63)) != 0 }
 
-    /// Whether a column that counts as NULL may have a value in the store: bytes that could not be read, which are what the store has for
-    /// it, or a whole number that nobody has asked the store for.
+    /// Returns whether a column that reads as NULL may have a value in the store: bytes that could not be decoded,
+    /// which this row keeps, or an integer that was not requested.
     @inlinable package func isUnreadable(_ column: Int) -> Bool { isNull(column) && word(column) != 0 }
 
-    /// The integer, 0 when NULL, unless nobody has asked for it.
+    /// Returns the integer; 0 if it is NULL and was requested from the store.
     @inlinable package func integer(_ column: Int) -> Int64 { Int64(bitPattern: word(column)) }
 
     /// The double, 0 when NULL.
@@ -45,21 +45,22 @@ package struct RowView: Equatable {
         isNull(column) ? nil : String(decoding: bytes(column), as: UTF8.self)
     }
 
-    /// The bytes of a text or blob column, as long as the row is held; empty when NULL, unless it is unreadable.
+    /// Returns the bytes of a text or blob column, valid while the row is held. They are empty if the column is NULL,
+    /// unless it is unreadable.
     @inlinable package func bytes(_ column: Int) -> UnsafeRawBufferPointer {
         let word = word(column)
         if word & HeldPlace.mark != 0 { return heldBytes(word) }
         return UnsafeRawBufferPointer(start: place(word), count: Int(word & 0xFFFF_FFFF))
     }
 
-    /// Where in the row a word leads.
+    /// The address in the row that a word points to.
     @inlinable @inline(__always)
     func place(_ word: UInt64) -> UnsafeRawPointer {
         let count = Int(header.pointee.columnCount)
         return UnsafeRawPointer(words + RowSnapshot.nullWords(count) + count) + Int((word >> 32) & 0x7FFF_FFFF)
     }
 
-    /// Whether the column holds the same in both rows; the rows must be of one layout.
+    /// Returns whether the column has equal values in both rows, which must have the same layout.
     package func isEqual(to other: RowView, at column: Int, kind: ColumnKind) -> Bool {
         if isNull(column) != other.isNull(column) { return false }
         switch kind {
@@ -73,9 +74,10 @@ package struct RowView: Equatable {
         }
     }
 
-    /// Whether every column holds the same in both rows, whatever their versions.
+    /// Returns whether every column has equal values in both rows; their versions do not count.
     ///
-    /// Rows that were read are mostly the same bytes; one that was made of another, for a save, may have its texts elsewhere.
+    /// Rows that were read usually have identical bytes. A row that a save made from another row may have its texts at
+    /// other offsets.
     package func isEqual(to other: RowView, kinds: [ColumnKind]) -> Bool {
         guard entity == other.entity, columnCount == other.columnCount else { return false }
         let (mine, others) = (UnsafeRawPointer(header), UnsafeRawPointer(other.header))
@@ -87,7 +89,7 @@ package struct RowView: Equatable {
         }
         guard kinds.count == columnCount else { return false }
         return kinds.indices.allSatisfy { column in
-            // What one of them does not know yet is no difference.
+            // An integer that one row did not request is no difference.
             if kinds[column] == .integer, isUnreadable(column) || other.isUnreadable(column) { return true }
             return isUnreadable(column) == other.isUnreadable(column)
                 && isEqual(to: other, at: column, kind: kinds[column])
@@ -101,8 +103,8 @@ package struct RowView: Equatable {
     }
 }
 
-/// A row that is held once, by whoever has this: handed on, it counts nothing; let go of, it gives the row up. The compiler sees that
-/// nobody does both, or neither.
+/// One hold on a row. Passing it on counts no references; releasing it releases the hold. The type is not copyable, so
+/// the compiler enforces exactly one of the two.
 @frozen @usableFromInline
 package struct HeldRow: ~Copyable, @unchecked Sendable {
     // Safe because the row is immutable and its holders are counted atomically.
@@ -111,31 +113,31 @@ package struct HeldRow: ~Copyable, @unchecked Sendable {
 
     @inlinable init(header: UnsafePointer<RowHeader>) { self.header = header }
 
-    /// Takes over the hold of a word; `nil` for 0.
+    /// Takes over the hold of a word; fails for 0.
     @inlinable package init?(word: UInt) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return nil }
         self.header = header
     }
 
-    /// Takes over the hold of a word that stands for a row.
+    /// Takes over the hold of a word that represents a row.
     @inlinable package init(taking word: UInt) { header = RowView(word: word).header }
 
-    /// Holds the row once more.
+    /// Adds a hold on the row.
     @inlinable package init(_ row: RowSnapshot) { self.init(taking: row.retainedWord()) }
 
     @inlinable deinit { RowSnapshot.release(UInt(bitPattern: header)) }
 
-    /// Valid as long as this is here.
+    /// A view that is valid while this value exists.
     @inlinable package var view: RowView { RowView(header: header) }
 
-    /// The word that stands for the row, and holds it from now on.
+    /// Returns the word that represents the row; the word takes over the hold.
     @inlinable package consuming func intoWord() -> UInt {
         let word = UInt(bitPattern: header)
         discard self
         return word
     }
 
-    /// As ``intoWord()``; 0 for no row.
+    /// Returns the word of a row, as ``intoWord()`` does; 0 for `nil`.
     @inlinable package static func word(of row: consuming HeldRow?) -> UInt {
         switch consume row {
         case .some(let row): row.intoWord()
@@ -143,43 +145,43 @@ package struct HeldRow: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The row with a reference.
+    /// Returns the row as a reference; the snapshot takes over the hold.
     @inlinable package consuming func snapshot() -> RowSnapshot { RowSnapshot(taking: intoWord()) }
 }
 
-/// Rows as words: what tables, lists and objects keep inside instead of references, so that handing a row on counts nothing.
-/// A word that stands for a row holds it; between them it goes as a ``HeldRow``.
+/// Rows as words. Tables, lists and objects store words instead of references, so that passing a row on counts nothing.
+/// A word holds the row that it represents; a ``HeldRow`` carries the hold from one place to another.
 extension RowSnapshot {
-    /// The word that stands for the row; give it to ``release(_:)`` in the end.
+    /// Returns a word that represents the row and holds it; pass it to ``release(_:)`` at the end.
     @inlinable package func retainedWord() -> UInt {
-        // The first word keeps the slab, the last one lets go of it.
+        // The first word retains the slab; the last one releases it.
         if header.pointee.holders.add(1, ordering: .relaxed).oldValue & ~Self.supersededMark == 0 {
             _ = Unmanaged.passRetained(slab)
         }
         return UInt(bitPattern: header)
     }
 
-    /// The row that the word stands for and goes on holding; `nil` for 0.
+    /// The row that the word represents; the word keeps its hold. Fails for 0.
     @inlinable package init?(word: UInt) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return nil }
         self.init(slab: Self.slab(header).takeUnretainedValue(), header: header)
     }
 
-    /// The row that the word stood for and holds no longer.
+    /// The row that the word represented; the word's hold is released.
     @inlinable package init(taking word: UInt) {
-        // The slab is held before the word is given up: another thread may give up the last one in between.
+        // Retain the slab before releasing the word: another thread may release the last other word at the same time.
         let header = RowView(word: word).header
         self.init(slab: Self.slab(header).takeUnretainedValue(), header: header)
         Self.release(word)
     }
 
-    /// Holds the row that the word stands for once more.
+    /// Adds a hold on the row that the word represents.
     @inlinable package static func retain(_ word: UInt) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
         header.pointee.holders.add(1, ordering: .relaxed)
     }
 
-    /// Gives up the row that the word stood for, `times` times.
+    /// Releases `times` holds on the row that the word represented.
     @inlinable package static func release(_ word: UInt, times: UInt32 = 1) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
         let held = header.pointee.holders.subtract(times, ordering: .acquiringAndReleasing).oldValue
@@ -187,26 +189,27 @@ extension RowSnapshot {
         if held & ~supersededMark == times { slab(header).release() }
     }
 
-    /// How many words stand for the row; others may come and go meanwhile.
+    /// Returns the number of words that represent the row; other threads may change it at any time.
     @inlinable package static func holders(of word: UInt) -> UInt32 {
         RowView(word: word).header.pointee.holders.load(ordering: .acquiring) & ~supersededMark
     }
 
-    /// Takes note for all who hold the row that the store has had another one since, or none, or that nobody knows.
+    /// Marks the row, for all its holders, as superseded: the store has another row since, or none, or its state is
+    /// unknown.
     package static func supersede(_ word: UInt) {
         guard let header = UnsafePointer<RowHeader>(bitPattern: word) else { return }
         header.pointee.holders.bitwiseOr(supersededMark, ordering: .relaxed)
     }
 
-    /// As ``supersede(_:)``.
+    /// Marks the row as superseded, as ``supersede(_:)`` does.
     package func supersede() { Self.supersede(UInt(bitPattern: header)) }
 
-    /// Whether ``supersede(_:)`` was called for the row.
+    /// Returns whether ``supersede(_:)`` was called for the row.
     @inlinable package static func isSuperseded(_ word: UInt) -> Bool {
         RowView(word: word).header.pointee.holders.load(ordering: .relaxed) & supersededMark != 0
     }
 
-    /// Beside the number of holders.
+    /// The bit next to the number of holders.
     @usableFromInline static var supersededMark: UInt32 { 0x8000_0000 }
 
     @inlinable static func slab(_ header: UnsafePointer<RowHeader>) -> Unmanaged<RowSlab> {
@@ -214,7 +217,8 @@ extension RowSnapshot {
     }
 }
 
-/// The rows of a result, each held once; whoever takes one out holds it from then on. There may be places without a row.
+/// The rows of a result, each held once. A caller that takes a row out takes over its hold. Some positions may have no
+/// row.
 @usableFromInline
 package final class RowList: RandomAccessCollection {
     @exclusivity(unchecked) @usableFromInline var words: ContiguousArray<UInt> = []
@@ -235,37 +239,38 @@ package final class RowList: RandomAccessCollection {
 
     @inlinable package func append(_ row: consuming HeldRow?) { words.append(HeldRow.word(of: row)) }
 
-    /// Puts a row in a place that has none.
+    /// Puts a row in an empty position.
     @inlinable package func put(_ row: consuming HeldRow?, at index: Int) {
         assert(words[index] == 0, "the place has a row")
         words[index] = HeldRow.word(of: row)
     }
 
-    /// Whether there is a row in the place.
+    /// Returns whether the position has a row.
     @inlinable package func hasRow(_ index: Int) -> Bool { words[index] != 0 }
 
-    /// The row in a place that has one, for as long as it is there.
+    /// Returns a view of the row in a position that has one; valid while the list holds the row.
     @inlinable package func view(_ index: Int) -> RowView { RowView(word: words[index]) }
 
-    /// Lets go of every row.
+    /// Releases every row.
     package func removeAll() {
         for word in words where word != 0 { RowSnapshot.release(word) }
         words.removeAll(keepingCapacity: true)
     }
 
-    /// The word of a row; the list goes on holding it.
+    /// Returns the word of a row; the list keeps its hold.
     @inlinable package func word(_ index: Int) -> UInt { words[index] }
 
-    /// Puts another word in the place of one; the list holds the new one and no longer the old.
+    /// Replaces the word of a position and returns the old one. The list takes over the new word's hold and hands over
+    /// the old one's.
     @inlinable package func exchange(_ index: Int, _ word: UInt) -> UInt {
         let old = words[index]
         words[index] = word
         return old
     }
 
-    /// The row of a place, which the caller holds from now on; `nil` where there is none.
+    /// Takes the row out of a position, with its hold; `nil` if there is none.
     @inlinable package func take(_ index: Int) -> HeldRow? { HeldRow(word: exchange(index, 0)) }
 
-    /// The rows that there are, with references.
+    /// References to the rows of all positions that have one.
     package var snapshots: [RowSnapshot] { words.compactMap { RowSnapshot(word: $0) } }
 }

@@ -1,27 +1,27 @@
 import Foundation
 import Synchronization
 
-/// What trigram indexes keep of a text, and what they are asked for.
+/// Makes the text that trigram indexes store, and the queries on it.
 ///
-/// Each scalar becomes something for itself: without case, without diacritics, its marks left out. So whatever is part of a text,
-/// under whichever options, is part of what is kept of it: an index finds every row that a comparison can be true of, and some
-/// more, and the comparison is asked of these.
+/// Each scalar is converted by itself: case, diacritics and marks are removed. So if a text contains a part under any
+/// options, the stored text contains the converted part. The index finds every row for which a comparison can be true,
+/// and some others. The comparison then checks these rows.
 ///
 ///     indexed("Crème brûlée")                      // "creme brulee"
-///     query(containing: "BRÛL")                    // "\"brul\" OR …": what the index is to have
-///     query(containing: "ab")                      // nil: too short, every row has to be looked at
+///     query(containing: "BRÛL")                    // "\"brul\" OR …": the query for the index
+///     query(containing: "ab")                      // nil: too short, every row must be read
 ///
-/// A few scalars fold to one thing with some options and to another with others (`ᾳ`), or are none of Unicode yet. Texts that
-/// have one are candidates of every query.
+/// A few scalars (`ᾳ`) fold to one text with some options and to another text with others; some are not assigned in
+/// Unicode. Texts with such a scalar are candidates of every query.
 package enum SearchText {
-    /// How many scalars one entry of the index has; no shorter text can be looked for.
+    /// The number of scalars in one entry of the index. Shorter texts cannot be searched for.
     package static let length = 3
-    /// Behind so many scalars, or parts, a query does not become narrower.
+    /// The limits of a query: more scalars or parts would not make it more selective.
     private static let limits = (scalars: 64, parts: 8)
-    /// What texts with scalars of more than one meaning begin with: scalars of nobody's.
+    /// The prefix of texts with ambiguous scalars. It consists of private-use scalars.
     private static let mark = "\u{F0000}\u{F0001}\u{F0002}"
 
-    // MARK: What is kept
+    // MARK: Stored text
 
     package static func indexed(_ text: String) -> String {
         var text = text
@@ -45,12 +45,12 @@ package enum SearchText {
         return isPlain ? result : mark + result
     }
 
-    // MARK: What is looked for
+    // MARK: Queries
 
-    /// What an index has to have of texts of which `part` is a part, in the language of FTS5; `nil` where that cannot be said.
+    /// Returns a query, in the language of FTS5, for texts that contain `part`; `nil` if the index cannot answer it.
     package static func query(containing part: String) -> String? { query([Array(part.unicodeScalars)]) }
 
-    /// As ``query(containing:)``, of texts that fit a pattern of LIKE.
+    /// Returns a query like ``query(containing:)``, for texts that match a LIKE pattern.
     package static func query(like pattern: String) -> String? {
         var parts: [[Unicode.Scalar]] = [[]]
         var isEscaped = false
@@ -90,11 +90,11 @@ package enum SearchText {
     }
 }
 
-/// What becomes of each scalar, found out once.
+/// The converted form of each scalar, computed once.
 private final class ScalarForms: Sendable {
     struct Form {
         var text: String
-        /// Whether it stays the same whatever the options.
+        /// Whether the form is the same under all options.
         var isPlain: Bool
     }
 
@@ -118,11 +118,11 @@ private final class ScalarForms: Sendable {
     }
 
     private static func form(of scalar: Unicode.Scalar) -> Form {
-        // Of some databases NUL is the end of a text.
+        // Some databases end a text at NUL.
         if scalar.value == 0 { return Form(text: "\u{F0003}", isPlain: false) }
         if scalar.isASCII { return Form(text: String(Character(scalar)).lowercased(), isPlain: true) }
         let form = stripped(scalar)
-        // Folding a mark gives one thing where it stands alone, and another behind a letter (U+0345).
+        // A mark may fold to one text alone and to another after a letter (U+0345).
         let isPlain =
             scalar.properties.generalCategory != .unassigned
             && ["", "x"].allSatisfy { letter in
@@ -150,7 +150,7 @@ private final class ScalarForms: Sendable {
 }
 
 extension Unicode.Scalar {
-    /// Marks, and what else folding may take for one: the halfwidth sound marks (`ﾞ`), joiners.
+    /// Whether the scalar is a mark, or one that folding may treat as a mark: the halfwidth sound marks (`ﾞ`), joiners.
     package var isPartOfOthers: Bool {
         properties.isMark || properties.isGraphemeExtend || properties.isEmojiModifier
     }

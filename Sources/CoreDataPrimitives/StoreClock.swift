@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where an engine and the contexts above it take the time of day from: the system's clock, or one that a test sets.
+/// The source of the current time for an engine and its contexts: the system's clock, or a clock that a test sets.
 ///
 ///     options.database.clock = StoreClock { 800_000_000 }      // seconds since 2001, as in rows
 ///
-/// Transactions of a history, `now()` in predicates and derived attributes, and the age of cached rows come from this clock. Deadlines for
-/// locks and servers do not: time passes while a thread sleeps.
+/// The transactions of a history, `now()` in predicates and derived attributes, and the age of cached rows use this
+/// clock. Timeouts for locks and servers use the system's clock, because time passes while a thread sleeps.
 package struct StoreClock: Hashable, Sendable {
     private final class Source: Sendable {
         let read: @Sendable () -> Double
@@ -22,7 +22,7 @@ package struct StoreClock: Hashable, Sendable {
 
     package static let system = StoreClock(source: nil)
 
-    /// The time of day, in seconds since 2001.
+    /// The current time, in seconds since 2001.
     package var now: Double {
         guard let source else { return Date().timeIntervalSinceReferenceDate }
         return source.read()

@@ -1,14 +1,14 @@
 import Foundation
 
 extension TextComparison {
-    /// The text whose bytes stand for `text` under `[c]` and `[d]`: two texts are equal under the options when
-    /// their folded forms have the same bytes.
+    /// Returns the folded form of `text` under `[c]` and `[d]`: two texts are equal under the options if their folded
+    /// forms have the same bytes.
     ///
     ///     fold("Straße", options: 1)   // "strasse"
     ///     fold("Café", options: 3)     // "cafe"
     ///
-    /// Folding follows Unicode's case folding and no locale (Turkish `İ` is `i̇` everywhere), strips the marks of
-    /// Latin, Greek and Cyrillic letters only, as Apple's does, and composes what is left.
+    /// Folding uses Unicode's case folding and no locale (Turkish `İ` is `i̇` everywhere). It removes the marks of
+    /// Latin, Greek and Cyrillic letters only, as Apple's does. Then it composes the result.
     package static func fold(_ text: String, options: UInt) -> String {
         let folding = folding(of: options)
         guard folding != 0 else { return text }
@@ -36,7 +36,7 @@ extension TextComparison {
         return true
     }
 
-    /// Folds text of one- and two-byte letters; `nil` when there is another.
+    /// Folds a text whose letters all have one or two bytes; `nil` if it has another letter.
     private static func foldCommonLetters(
         _ bytes: Bytes, _ folding: UInt, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {
@@ -74,19 +74,19 @@ extension TextComparison {
         var options: String.CompareOptions = []
         if folding & caseInsensitive != 0 { options.insert(.caseInsensitive) }
         if folding & diacriticInsensitive != 0 { options.insert(.diacriticInsensitive) }
-        // Composed first, so that a letter and its mark fold as the one letter they are.
+        // Compose first, so that a letter and its mark fold as one letter.
         return text.precomposedStringWithCanonicalMapping.folding(options: options, locale: nil)
             .precomposedStringWithCanonicalMapping
     }
 }
 
-/// What each letter below U+0530 folds to when that is one letter below U+0800 whatever stands beside it; 0 for
-/// the others (marks, `ß`, `İ`), which take the slow path.
+/// The folded form of each letter below U+0530, if the form is one letter below U+0800 regardless of adjacent letters.
+/// The entry is 0 for other letters (marks, `ß`, `İ`), which take the slow path.
 private struct FoldingTable: Sendable {
     static let limit = 0x530
     static let shared = FoldingTable()
 
-    /// For `[c]`, `[d]` and `[cd]`.
+    /// The tables of `[c]`, `[d]` and `[cd]`.
     let entries: [[UInt16]]
 
     private init() {

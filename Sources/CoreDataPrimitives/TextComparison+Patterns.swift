@@ -11,8 +11,8 @@ extension TextComparison {
 
     // MARK: LIKE
 
-    /// Whether the whole of `text` fits `pattern`, in which `*` stands for any run of characters, `?` for one
-    /// Unicode scalar and `\` makes the next character literal.
+    /// Returns whether the whole of `text` matches `pattern`. `*` stands for any run of characters, `?` for one Unicode
+    /// scalar, and `\` makes the next character literal.
     package static func like(_ text: String, _ pattern: String, options: UInt = 0) -> Bool {
         withBytes(text, pattern) { like($0, $1, options: options) }
     }
@@ -30,7 +30,7 @@ extension TextComparison {
         let escape = UInt8(ascii: "\\")
         var place = 0
         var wanted = 0
-        // Where to go on when the run that the last star stands for must be one longer.
+        // The position for backtracking: the last star matches one more character.
         var retry: (place: Int, wanted: Int)?
         while place < text.count {
             if wanted < pattern.count {
@@ -67,9 +67,9 @@ extension TextComparison {
 
     // MARK: MATCHES
 
-    /// Whether the whole of `text` matches the ICU regular expression `pattern`.
+    /// Returns whether the whole of `text` matches the ICU regular expression `pattern`.
     ///
-    /// `[d]` strips the diacritics of both; `[c]` is the expression's own case-insensitive mode.
+    /// `[d]` strips the diacritics of both; `[c]` uses the expression's case-insensitive mode.
     ///
     /// - Throws: ``InvalidPattern``. Compiled expressions are kept, so a pattern is compiled once for many texts.
     package static func matches(_ text: String, _ pattern: String, options: UInt = 0) throws(InvalidPattern) -> Bool {
@@ -106,8 +106,8 @@ private final class RegularExpressions: Sendable {
         if let found = compiled.withLock({ $0[key] }) { return found.expression }
         let made = Shared(expression: try Self.compile(pattern, folding))
         compiled.withLock { table in
-            // Patterns come from a program's text, so the table is small; a program that makes them up as it
-            // goes must not make it grow for ever.
+            // A program's source contains few patterns, so the table stays small. A program that generates patterns
+            // must not make it grow without limit.
             if table.count >= Self.capacity { table.removeAll(keepingCapacity: true) }
             table[key] = made
         }
@@ -120,7 +120,7 @@ private final class RegularExpressions: Sendable {
         let folded = TextComparison.fold(pattern, options: folding & TextComparison.diacriticInsensitive)
         let options: NSRegularExpression.Options =
             folding & TextComparison.caseInsensitive != 0 ? .caseInsensitive : []
-        // The pattern is compiled by itself first, or "a)(b" would become valid within the group.
+        // Compile the pattern alone first; otherwise "a)(b" would be valid inside the group.
         guard folded.isEmpty || (try? NSRegularExpression(pattern: folded, options: options)) != nil,
             let whole = try? NSRegularExpression(pattern: "\\A(?:\(folded))\\z", options: options)
         else { throw TextComparison.InvalidPattern(pattern: pattern) }

@@ -3,21 +3,21 @@ import Foundation
 extension TextComparison {
     /// The orders that a sort descriptor may ask for; raw values are the names of Apple's selectors.
     ///
-    /// Each is a total preorder that depends on nothing but the two texts: the localized ones follow the root
-    /// collation of Unicode's CLDR, not the process's locale, so that a store sorts alike on every machine.
+    /// Each order is a total preorder that depends only on the two texts. The localized orders use the root collation
+    /// of Unicode's CLDR, not the process's locale. So a store sorts the same way on every machine.
     package enum SortOrder: String, CaseIterable, Sendable {
-        /// By UTF-8 bytes.
+        /// Compares UTF-8 bytes.
         case literal = "compare:"
-        /// By folded bytes: "a" and "A" are equal, so that the next sort descriptor decides.
+        /// Compares folded bytes: "a" and "A" are equal, so the next sort descriptor decides.
         case caseInsensitive = "caseInsensitiveCompare:"
-        /// By collation, lower case before upper case.
+        /// Compares by collation, lower case before upper case.
         case localized = "localizedCompare:"
         case localizedCaseInsensitive = "localizedCaseInsensitiveCompare:"
-        /// As a file browser sorts: by collation, digits by the number they make ("item 9" before "item 10").
+        /// Compares like a file browser: by collation, and digits by their number ("item 9" before "item 10").
         case localizedStandard = "localizedStandardCompare:"
     }
 
-    /// Negative when `a` comes first, zero when neither does, positive when `b` does.
+    /// Returns a negative number if `a` comes first, zero if they are equal, and a positive number if `b` comes first.
     package static func compare(_ a: String, _ b: String, by order: SortOrder) -> Int {
         withBytes(a, b) { compare($0, $1, by: order) }
     }
@@ -46,12 +46,12 @@ extension TextComparison {
     }
 }
 
-/// The root collation of printable ASCII, which needs no library: one weight a character, case last.
+/// The root collation of printable ASCII, without the library: one weight per character, case last.
 private struct Collation: Sendable {
     static let shared = Collation()
     static let root = Locale(identifier: "")
 
-    /// The place of each character in the collation; 0 for those that the library must judge.
+    /// The weight of each character in the collation; 0 for characters that only the library can compare.
     private let weights: [UInt8]
 
     private init() {
@@ -70,7 +70,7 @@ private struct Collation: Sendable {
         self.weights = weights
     }
 
-    /// The order of two texts of printable ASCII characters; `nil` for others.
+    /// Returns the order of two texts of printable ASCII characters; `nil` for other texts.
     func compareASCII(
         _ a: TextComparison.Bytes, _ b: TextComparison.Bytes, _ order: TextComparison.SortOrder
     ) -> Int? {
@@ -102,7 +102,7 @@ private struct Collation: Sendable {
                 i += 1
                 j += 1
             }
-            // What is left must be judged too: a mark there may change what stands before it.
+            // Check the rest of the text too: a mark in it may change the character before it.
             for index in i..<a.count where weights[Int(a[index])] == 0 { return nil }
             for index in j..<b.count where weights[Int(b[index])] == 0 { return nil }
             if result == 0 { result = (a.count - i) - (b.count - j) }
@@ -113,7 +113,7 @@ private struct Collation: Sendable {
 
     private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// Compares the numbers that start at `i` and `j`, and moves both behind them.
+    /// Compares the numbers that start at `i` and `j`, and moves both indexes to the end of the numbers.
     private func compareNumbers(
         _ a: TextComparison.Bytes, _ i: inout Int, _ b: TextComparison.Bytes, _ j: inout Int
     ) -> Int {

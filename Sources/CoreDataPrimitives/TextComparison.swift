@@ -1,19 +1,19 @@
 import Foundation
 
-/// How two texts compare, in memory and in SQL alike: the predicate evaluator and the SQL functions of every
-/// driver call these and nothing else, so that a predicate selects the same rows everywhere.
+/// Compares two texts with the same result in memory and in SQL. The predicate evaluator and the SQL functions of every
+/// driver use only these functions, so a predicate selects the same rows everywhere.
 ///
-/// `options` are the predicate language's, with Apple's raw values: 1 `[c]` ignores case, 2 `[d]` ignores
-/// diacritics, 4 `[n]` says that the texts were prepared by the caller and turns the others off, 8 `[l]` orders
-/// by collation. Without options texts compare by their UTF-8 bytes, as SQLite's `BINARY` does, so canonically
-/// equivalent texts differ; with `[c]` or `[d]` both sides are folded first (see ``fold(_:options:)``).
+/// `options` are those of the predicate language, with Apple's raw values: 1 `[c]` ignores case, 2 `[d]` ignores
+/// diacritics, 4 `[n]` says that the caller prepared the texts and disables the other options, 8 `[l]` orders by
+/// collation. Without options, texts are compared by their UTF-8 bytes, as SQLite's `BINARY` does, so canonically
+/// equivalent texts differ. With `[c]` or `[d]`, both texts are folded first (see ``fold(_:options:)``).
 ///
 ///     equal("Ähre", "ahre", options: 3)         // true
 ///     contains("Große", "SS", options: 1)       // true
 ///     like("Anna", "A*n?", options: 0)          // true
 ///
-/// Each operation exists for `String` and for UTF-8 bytes; the latter allocate nothing unless a text leaves the
-/// Latin, Greek and Cyrillic alphabets.
+/// Each operation exists for `String` and for UTF-8 bytes. The latter allocate memory only if a text has letters
+/// outside the Latin, Greek and Cyrillic alphabets.
 package enum TextComparison {
     package typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -34,7 +34,7 @@ package enum TextComparison {
         return withFolded(a, folding) { a in withFolded(b, folding) { b in sameBytes(a, b) } }
     }
 
-    /// Negative when `a` comes first, zero when neither does, positive when `b` does.
+    /// Returns a negative number if `a` comes first, zero if they are equal, and a positive number if `b` comes first.
     package static func compare(_ a: String, _ b: String, options: UInt = 0) -> Int {
         withBytes(a, b) { compare($0, $1, options: options) }
     }
@@ -50,9 +50,9 @@ package enum TextComparison {
 
     // MARK: Parts
 
-    // As with Apple's, the empty text is no part of any text, not even of itself.
+    // As in Apple's framework, no text contains the empty text, not even the empty text itself.
 
-    /// Whether `text` starts with `prefix`; none starts with the empty one.
+    /// Returns whether `text` starts with `prefix`; false for an empty prefix.
     package static func beginsWith(_ text: String, _ prefix: String, options: UInt = 0) -> Bool {
         withBytes(text, prefix) { beginsWith($0, $1, options: options) }
     }
@@ -67,7 +67,7 @@ package enum TextComparison {
         }
     }
 
-    /// Whether `text` ends with `suffix`; none ends with the empty one.
+    /// Returns whether `text` ends with `suffix`; false for an empty suffix.
     package static func endsWith(_ text: String, _ suffix: String, options: UInt = 0) -> Bool {
         withBytes(text, suffix) { endsWith($0, $1, options: options) }
     }
@@ -82,7 +82,7 @@ package enum TextComparison {
         }
     }
 
-    /// Whether `part` is somewhere in `text`; the empty text is in none.
+    /// Returns whether `text` contains `part`; false for an empty part.
     package static func contains(_ text: String, _ part: String, options: UInt = 0) -> Bool {
         withBytes(text, part) { contains($0, $1, options: options) }
     }
@@ -96,7 +96,7 @@ package enum TextComparison {
 
     // MARK: Bytes
 
-    /// `[n]` turns folding off.
+    /// Returns the folding of the options; `[n]` disables it.
     static func folding(of options: UInt) -> UInt {
         options & normalized != 0 ? 0 : options & (caseInsensitive | diacriticInsensitive)
     }

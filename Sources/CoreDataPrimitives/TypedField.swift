@@ -1,4 +1,4 @@
-/// Where and as which of Swift's types a column's value is put, of rows that are read into memory of a caller's type.
+/// The field in a caller's row memory that receives a column's value: its Swift type and offset.
 ///
 ///     (String?, Float, Bool)      // text at 0, optional; single at 16; flag at 20
 package struct TypedField: BitwiseCopyable, Sendable {
@@ -11,17 +11,17 @@ package struct TypedField: BitwiseCopyable, Sendable {
         case medium
         case long
         case date
-        /// None of these: the value is made otherwise.
+        /// Another type; the value is converted separately.
         case other
     }
 
-    /// The column of the result.
+    /// The index of the column in the result.
     package var column: Int
     package var kind: Kind
     package var isOptional: Bool
-    /// Whether a number that is NULL is 0.
+    /// Whether a NULL number is read as 0.
     package var readsNilAsZero: Bool
-    /// In bytes, from the row's start.
+    /// The offset in bytes from the row's start.
     package var offset: Int
 
     package init(column: Int, _ kind: Kind, isOptional: Bool, readsNilAsZero: Bool = false, offset: Int) {
@@ -32,15 +32,15 @@ package struct TypedField: BitwiseCopyable, Sendable {
         self.offset = offset
     }
 
-    /// So many fields of a row can be told of in one word.
+    /// The maximum number of fields per row: one bit of a word represents each field.
     package static let most = 64
 }
 
-/// Why a statement stopped that put rows into a caller's memory, one after the other.
+/// The reason why a statement stopped writing rows to a caller's memory.
 package enum TypedRowsEnd: BitwiseCopyable, Sendable {
-    /// There is no room for the row that the statement is at.
+    /// The memory has no room for the statement's current row.
     case full
-    /// Of the row that the statement is at only the fields whose bits are set are there.
+    /// The statement's current row is incomplete: it has only the fields whose bits are set.
     case part(UInt64)
     /// There are no more rows.
     case ended

@@ -5,7 +5,7 @@ extension Value: Codable {
         case integer, double, decimal, string, date, data, uuid, uri
     }
 
-    /// Opaque values, which only their owner can archive, become null.
+    /// Encodes the value. Opaque values, which only their owner can archive, become null.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch self {

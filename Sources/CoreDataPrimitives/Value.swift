@@ -1,9 +1,9 @@
 import Foundation
 
-/// One attribute's value, as the engine sees it: typed, comparable, without an entity.
+/// An attribute's value in the engine: typed and comparable, without its entity.
 ///
-/// Booleans are `.integer(0)` or `.integer(1)`, floats are widened, dates are seconds since 2001-01-01 UTC and
-/// URIs are strings: what the attribute's type makes of the value is known where the attribute is known.
+/// Booleans are `.integer(0)` or `.integer(1)`, floats are widened, dates are seconds since 2001-01-01 UTC, and URIs
+/// are strings. Code that knows the attribute converts the value to the attribute's type.
 package enum Value: Sendable {
     case null
     case integer(Int64)
@@ -24,11 +24,11 @@ package enum Value: Sendable {
     }
 }
 
-/// A box around a value that the engine passes on without looking inside.
+/// A box around a value that the engine passes on without reading it.
 ///
-/// Two boxes are equal when `isEqual` of one says so; without it, when they are the same box.
+/// Two boxes are equal if the `isEqual` of one returns true. Without `isEqual`, a box equals only itself.
 package final class OpaqueValue: @unchecked Sendable {
-    // Safe because both are set once and the engine never mutates what is inside.
+    // Safe because both properties are set once and the engine never mutates the object.
     package let object: Any
     package let isEqualTo: (@Sendable (OpaqueValue) -> Bool)?
 
@@ -39,10 +39,9 @@ package final class OpaqueValue: @unchecked Sendable {
 }
 
 extension Value: Equatable {
-    /// Whether both are the same case with the same content: `.integer(1)` is not `.double(1)`.
+    /// Returns whether both are the same case with the same content: `.integer(1)` is not `.double(1)`.
     ///
-    /// Doubles are compared by bits where they are not numbers, so that a NaN equals itself and does not make
-    /// a row look changed forever.
+    /// NaNs are compared by their bits, so that a NaN equals itself and does not make a row look changed forever.
     package static func == (a: Value, b: Value) -> Bool {
         switch (a, b) {
         case (.null, .null): true

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What an attribute's values are to the engine: few kinds, of which each attribute type has one.
+/// The kind of an attribute's values: the engine distinguishes a few kinds, and each attribute type has one.
 ///
-/// Code goes by the kind wherever all types of a kind are alike, so that another type of a known kind needs nothing there:
-/// whole numbers of 16, 32 and 64 bits are kept, compared and written in one way.
+/// Code switches on the kind wherever all types of a kind behave alike, so a new type of a known kind needs no change
+/// there. For example, integers of 16, 32 and 64 bits are stored, compared and written alike.
 ///
 /// | Kind | ``Value`` | Column |
 /// | --- | --- | --- |
@@ -21,24 +21,24 @@ package enum ValueKind: UInt8, Sendable, CaseIterable {
     case integer
     case boolean
     case real
-    /// Of 32 bits: widened where it is kept.
+    /// A 32-bit floating-point number, which is stored widened.
     case single
     case decimal
     case date
     case text
-    /// A URL, kept as its text.
+    /// A URL, stored as its text.
     case link
     /// A UUID.
     case identifier
     case bytes
-    /// Bytes that only their owner understands: what a transformer makes of an object.
+    /// Bytes that only their owner understands: an object encoded by a transformer.
     case object
-    /// Another row's ID; only results have it.
+    /// Another row's ID; only results contain it.
     case reference
     /// Several values under one name.
     case composite
 
-    /// How a value of the kind is kept in a row.
+    /// The kind of column that stores the values in a row.
     package var columnKind: ColumnKind {
         switch self {
         case .integer, .boolean, .reference: .integer
@@ -48,7 +48,7 @@ package enum ValueKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Numbers that code may have as scalars.
+    /// Whether generated code can declare the values as scalar numbers.
     package var isScalarNumber: Bool {
         switch self {
         case .integer, .boolean, .real, .single: true
@@ -56,7 +56,7 @@ package enum ValueKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Numbers, decimal ones included, that are more than true or false.
+    /// Whether the values are numbers (also decimal ones), not booleans.
     package var isQuantity: Bool {
         switch self {
         case .integer, .real, .single, .decimal: true
@@ -64,14 +64,14 @@ package enum ValueKind: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Whether a column's bytes are what a transformer made of an object.
+    /// Whether a column's bytes are an object encoded by a transformer.
     package var isOpaque: Bool { self == .object || self == .composite }
 }
 
 // MARK: Words of rows
 
 extension RowSnapshot {
-    /// A column's value as the kind makes it: data for what only its owner understands.
+    /// Returns a column's value according to the kind; values that only their owner understands are returned as data.
     package func value(_ column: Int, _ kind: ValueKind) -> Value {
         guard column >= 0, !isNull(column) else { return .null }
         switch kind {
@@ -89,7 +89,7 @@ extension RowSnapshot {
 }
 
 extension RowBuilder {
-    /// Sets a column to a value as the column's kind has it; what only its owner understands becomes NULL.
+    /// Sets a column to a value according to the column's kind; a value that only its owner understands becomes NULL.
     package func set(_ value: Value, _ kind: ColumnKind, at column: Int) {
         switch (value, kind) {
         case (.null, _): setNull(at: column)
@@ -112,17 +112,17 @@ extension RowBuilder {
 }
 
 extension UUID {
-    /// The UUID of 16 bytes; `nil` for any other number of them.
+    /// The UUID of 16 bytes; `nil` for another number of bytes.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 
-    /// Calls `body` with the 16 bytes that a column keeps.
+    /// Calls `body` with the 16 bytes that a column stores.
     package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try withUnsafeBytes(of: uuid, body)
     }
 
-    /// The 16 bytes that a column keeps.
+    /// The 16 bytes that a column stores.
     package var data: Data { withBytes { Data($0) } }
 }

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Functions of many values. nil is skipped; the sum and the average of nothing are 0, the least and greatest nil.
+/// Functions of many values. They skip nil. For no values, the sum and the average are 0, the minimum and maximum nil.
 package enum Aggregates {
     package static func sum(_ operands: [Operand]) throws -> Operand {
         var total = Value.integer(0)
@@ -24,7 +24,7 @@ package enum Aggregates {
     private static func extreme(_ operands: [Operand], _ isBetter: (Int) -> Bool) throws -> Operand {
         var best = Operand.null
         for operand in operands where !operand.isNull {
-            // One alone is compared with none.
+            // A single value is not compared, so its type needs a check.
             if case .value = operand.named {} else { throw notOrdered(operand) }
             guard let order = try OperandComparison.order(operand, best) else {
                 best = operand
@@ -47,7 +47,7 @@ package enum Aggregates {
         return .value(.double((numbers[middle - 1] + (middle < numbers.count ? numbers[middle] : last)) / 2))
     }
 
-    /// The most frequent values, all of them when several are equally frequent.
+    /// Returns the most frequent values; several if they are equally frequent.
     static func mode(_ operands: [Operand]) -> Operand {
         let present = operands.filter { !$0.isNull }
         let distinct = distinct(present)
@@ -64,7 +64,7 @@ package enum Aggregates {
         return .value(.double((squares / Double(numbers.count)).squareRoot()))
     }
 
-    /// The members without repetitions, in their order.
+    /// Returns the members without duplicates, in their order.
     static func distinct(_ operands: [Operand]) -> [Operand] {
         var seen = OperandSet()
         return operands.filter { seen.insert($0) }
@@ -80,14 +80,14 @@ package enum Aggregates {
     }
 }
 
-/// Operands that can be looked for without comparing each.
+/// A set of operands that supports hashed look-ups.
 struct OperandSet {
     private let options: TextOptions
     private var values: Set<Value> = []
     private var objects: [Int: [any PredicateObject]] = [:]
-    /// What has no hash that agrees with equality: decimals with a fraction, collections, opaque values.
+    /// Operands without a hash that is consistent with equality: decimals with a fraction, collections, opaque values.
     private var others: [Operand] = []
-    /// Whether a decimal must be compared with each double.
+    /// The doubles, which a decimal must be compared with one by one.
     private var doubles: [Double] = []
 
     init(_ operands: [Operand] = [], options: TextOptions = []) {
@@ -95,7 +95,7 @@ struct OperandSet {
         for operand in operands { insert(operand) }
     }
 
-    /// Whether the operand was not in the set.
+    /// Inserts the operand; returns whether it was new.
     @discardableResult
     mutating func insert(_ operand: Operand) -> Bool {
         guard !contains(operand) else { return false }
@@ -130,7 +130,7 @@ struct OperandSet {
         return others.contains { OperandComparison.equal($0, operand, options) }
     }
 
-    /// A value that equals another's when the two are equal; `nil` when there is none.
+    /// Returns a key that is equal for equal values; `nil` if the value has none.
     private func key(of value: Value) -> Value? {
         switch value {
         case .double(let number):

@@ -1,12 +1,11 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Arithmetic as SQLite does it, so that a predicate means the same in memory and in a store.
+/// Arithmetic with SQLite's semantics, so that a predicate gives the same result in memory and in a store.
 ///
-/// Integers stay integers, division included (7 / 2 is 3), and become doubles where they overflow. Dividing by
-/// zero gives nil, and so does every operation on nil. A decimal with a decimal or an integer stays a decimal;
-/// with a double it becomes one. A date is its seconds: a date plus a number is a date, two dates' difference a
-/// number.
+/// Integer operations, including division, give integers (7 / 2 is 3), and doubles on overflow. Division by zero and
+/// any operation on nil give nil. A decimal with a decimal or an integer gives a decimal, with a double a double. A
+/// date counts as its seconds: a date plus a number is a date, the difference of two dates is a number.
 enum Arithmetic {
     static func add(_ a: Value, _ b: Value) -> Value {
         switch (a, b) {
@@ -45,7 +44,7 @@ enum Arithmetic {
         }
     }
 
-    /// The remainder of the whole parts.
+    /// Returns the remainder of the integer parts.
     static func remainder(_ a: Value, _ b: Value) -> Value {
         guard let first = whole(a), let second = whole(b), second != 0 else { return .null }
         let result = second == -1 ? 0 : first % second
@@ -58,7 +57,7 @@ enum Arithmetic {
         return double(pow(a, b))
     }
 
-    /// A double; nil when it is not a number, as SQLite has it.
+    /// Returns a double; nil for NaN, as in SQLite.
     static func double(_ number: Double) -> Value { number.isNaN ? .null : .double(number) }
 
     static func whole(_ value: Value) -> Int64? {

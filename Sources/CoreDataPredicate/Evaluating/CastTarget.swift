@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// What `CAST(value, "type")` and a placeholder turn a value into.
+/// The target type of `CAST(value, "type")` or of a placeholder.
 enum CastTarget {
     case date, number, decimal, string, url, uuid
     case integer, double
@@ -20,9 +20,9 @@ enum CastTarget {
         }
     }
 
-    /// The value as that type; nil for text that is not one.
+    /// Returns the value converted to the type; nil for text that cannot be parsed.
     ///
-    /// Dates and numbers turn into each other by seconds since 2001-01-01 UTC; text is read as ISO 8601.
+    /// Dates and numbers are converted by seconds since 2001-01-01 UTC; text is parsed as ISO 8601.
     func cast(_ value: Value) throws(PredicateFailure) -> Value {
         if value.isNull { return .null }
         switch self {
@@ -80,7 +80,7 @@ enum CastTarget {
         return try? style.parse(text)
     }
 
-    /// How a value reads as text; `nil` for data and objects.
+    /// Returns the value as text; `nil` for data and objects.
     static func text(_ value: Value) -> String? {
         switch value {
         case .string(let text), .uri(let text): text
@@ -100,7 +100,7 @@ enum CastTarget {
 }
 
 extension Int64 {
-    /// The number without its fraction; the nearest one when it does not fit, 0 when it is none.
+    /// Converts the number without its fraction; a number out of range is clamped, NaN becomes 0.
     init(clamping number: Double) {
         if number.isNaN {
             self = 0

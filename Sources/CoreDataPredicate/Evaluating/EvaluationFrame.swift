@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 
-/// What an evaluation knows besides the object: variables, the time, how to run a fetch.
+/// The context of an evaluation besides the object: variables, the current time, and a function that runs fetches.
 package final class EvaluationFrame {
     package var variables: [String: Operand]
-    /// Seconds since 2001-01-01 UTC that `now()` gives; `nil` reads the clock each time.
+    /// The result of `now()` in seconds since 2001-01-01 UTC; `nil` reads the clock on each call.
     package var now: Double?
     /// Runs `FETCH(request, context, countOnly)`.
     package var fetch: ((_ request: Operand, _ context: Operand, _ countOnly: Bool) throws -> Operand)?

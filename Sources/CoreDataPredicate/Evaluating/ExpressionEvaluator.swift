@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// An expression made ready to be computed for many objects.
+/// An expression prepared for evaluation on many objects.
 package struct ExpressionEvaluator {
     typealias Read = (Operand, EvaluationFrame?) throws -> Operand
 
@@ -8,7 +8,7 @@ package struct ExpressionEvaluator {
 
     package init(_ expression: ExpressionNode) { read = Self.read(expression) }
 
-    /// The expression's value for an object.
+    /// Returns the expression's value for an object.
     package func value(for object: Operand, in frame: EvaluationFrame? = nil) throws -> Operand {
         try read(object, frame)
     }
@@ -98,7 +98,7 @@ package struct ExpressionEvaluator {
         return { object, frame in
             var current = try operand(object, frame)
             for (index, key) in path.enumerated() {
-                // From the first collection, nil or value on the general way.
+                // From the first collection, nil or value on, use the general implementation.
                 guard case .object(let owner) = current else {
                     return try KeyPathReader.value(of: rest[index...], in: current)
                 }
@@ -141,7 +141,7 @@ package struct ExpressionEvaluator {
         let test = PredicateEvaluator.test(predicate)
         return { object, frame in
             let (members, isOrdered) = try members(collection(object, frame), "SUBQUERY needs")
-            // A frame of its own: the variable is only known inside and hides one of the same name outside.
+            // Use a separate frame: the variable exists only inside, and hides an outer variable of the same name.
             let inner = frame?.copy() ?? EvaluationFrame()
             return .collection(
                 try members.filter { member in

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-/// The functions of the language applied to operands.
+/// Evaluates the functions of the language.
 enum FunctionEvaluation {
-    /// - Throws: ``PredicateFailure`` for an operand of the wrong type. nil operands give nil.
+    /// - Throws: ``PredicateFailure`` for an operand of the wrong type. A nil operand gives nil.
     static func call(_ function: PredicateFunction, _ arguments: [Operand], _ frame: EvaluationFrame?) throws -> Operand
     {
         switch function {
@@ -134,7 +134,7 @@ enum FunctionEvaluation {
         case .collection(let members, _): return members
         case .dictionary(let entries): return entries.map(\.value)
         case .value(.null): return []
-        // A column of a store is one value a row.
+        // A stored column is one value per row.
         case .value, .object: return arguments
         }
     }
@@ -162,7 +162,7 @@ enum FunctionEvaluation {
 
     // MARK: FUNCTION
 
-    /// Sends one of a few harmless messages: properties, and the methods below. Any other is refused, because the
+    /// Sends one of a few safe messages: property accessors, and the methods below. Others are refused, because the
     /// text of a predicate must not be able to run code.
     static func send(_ selector: String, to target: Operand, _ arguments: [Operand]) throws -> Operand {
         guard selector.utf8.count(where: { $0 == UInt8(ascii: ":") }) == arguments.count else {

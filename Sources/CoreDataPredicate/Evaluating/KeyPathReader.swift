@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Reads a key path of an operand, as key-value coding does.
+/// Evaluates a key path of an operand, like key-value coding.
 ///
-/// nil anywhere makes the result nil. A collection's key is the collection of its members' values, flattened by
-/// one level; an `@operator` takes the rest of the path.
+/// If any value on the path is nil, the result is nil. A key of a collection gives the collection of its members'
+/// values, flattened by one level. An `@operator` receives the rest of the path.
 package enum KeyPathReader {
     package static func value(of keys: ArraySlice<String>, in operand: Operand) throws -> Operand {
         var keys = keys
@@ -18,7 +18,7 @@ package enum KeyPathReader {
             } else {
                 current = try value(of: key, in: current)
             }
-            // Going on: `@count` of nothing is still 0.
+            // Continue if an operator follows: `@count` of nil is 0.
             if current.isNull, !keys.contains(where: { $0.hasPrefix("@") }) { return .null }
         }
         return current
@@ -59,7 +59,7 @@ package enum KeyPathReader {
         }
     }
 
-    /// The properties that Foundation's value classes have under key-value coding.
+    /// Returns a property that Foundation's value classes have under key-value coding.
     private static func property(_ key: String, of value: Value) throws -> Value? {
         switch key {
         case "description": return CastTarget.text(value).map { .string($0) }
@@ -121,9 +121,9 @@ package enum KeyPathReader {
     }
 }
 
-/// `@count`, `@sum` and the like. All but `@count`, which takes no notice of it, need a path to their right.
+/// A collection operator such as `@count` or `@sum`. All except `@count`, which ignores it, need a path after them.
 ///
-///     people.@sum.age   // `self` where the members are values already: ages.@max.self
+///     people.@sum.age   // `self` if the members are plain values: ages.@max.self
 private struct CollectionOperator {
     private let name: String
 
@@ -152,7 +152,7 @@ private struct CollectionOperator {
         }
     }
 
-    /// The path's value of each member, collections flattened.
+    /// Returns the path's value for each member, with collections flattened.
     private func values(_ members: [Operand], _ path: ArraySlice<String>) throws -> [Operand] {
         guard path.first.map({ !$0.hasPrefix("@") }) ?? false else {
             throw failure("'\(name)' needs a key path to its right, such as '\(name).self'")

@@ -1,10 +1,11 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Numbers of three kinds, compared by value: an integer and a double without rounding, a decimal and a double
-/// by the double's shortest decimal form, so that 0.1 equals 0.1.
+/// Compares numbers of three types by value: an integer and a double without rounding, a decimal and a double by the
+/// double's shortest decimal form. So 0.1 equals 0.1.
 package enum Numbers {
-    /// Negative, zero or positive; `nil` when one of them is not a number. NaN equals itself and comes first.
+    /// Returns the order: negative, zero or positive; `nil` if one value is not a number. NaN equals itself and sorts
+    /// first.
     package static func order(_ a: Value, _ b: Value) -> Int? {
         switch (a, b) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -47,7 +48,7 @@ package enum Numbers {
         return order(double(a), b)
     }
 
-    /// A decimal with the digits that the double prints; `nil` when it is too big or not finite.
+    /// Returns a decimal with the digits that the double prints; `nil` if it is too large or not finite.
     package static func decimal(_ number: Double) -> Decimal? {
         guard number.isFinite else { return nil }
         if let integer = Int64(exactly: number) { return Decimal(integer) }
@@ -55,9 +56,9 @@ package enum Numbers {
         return Decimal(string: number.description)
     }
 
-    /// The double nearest to a decimal.
+    /// Returns the double nearest to a decimal.
     package static func double(_ number: Decimal) -> Double {
-        // Foundation's own conversion multiplies by powers of ten and may be off by a bit.
+        // Foundation's conversion multiplies by powers of ten, and the last bit may be wrong.
         Double(number.description) ?? .nan
     }
 

@@ -1,42 +1,42 @@
 import CoreDataPrimitives
 import Synchronization
 
-/// What an expression evaluates to.
+/// The result of evaluating an expression.
 package enum Operand {
     case value(Value)
     case object(any PredicateObject)
-    /// A to-many's members, an array or a set; `isOrdered` decides equality and `[FIRST]`.
+    /// A to-many's objects, an array or a set; `isOrdered` affects equality and `[FIRST]`.
     case collection([Operand], isOrdered: Bool)
     case dictionary([(key: Operand, value: Operand)])
 
     package static var null: Operand { .value(.null) }
 }
 
-/// Something that a predicate can look into: a managed object, an object ID, a value of the user's.
+/// An object whose properties a predicate can read: a managed object, an object ID, a user's value.
 package protocol PredicateObject: AnyObject {
-    /// The value of a property by name; nil values are `.value(.null)`.
+    /// Returns the value of a property by name; a nil value is `.value(.null)`.
     ///
     /// - Throws: ``PredicateFailure`` for an unknown key, naming the entity and the key.
     func predicateOperand(forKey key: String) throws -> Operand
 
-    /// As ``predicateOperand(forKey:)``; what is found out about the key may be kept in it.
+    /// Returns the value as ``predicateOperand(forKey:)`` does; the object may cache its look-up of the key in `key`.
     func predicateOperand(for key: PredicateKey) throws -> Operand
 
-    /// Whether both are the same object or an object and its ID.
+    /// Returns whether both are the same object, or an object and its ID.
     func isSamePredicateObject(as other: any PredicateObject) -> Bool
 
     var predicateHash: Int { get }
 
-    /// Negative where the object comes before the other in a sort, positive where it comes after it, else zero.
+    /// Returns a negative number if this object sorts before the other, a positive one if after, else zero.
     func predicateOrder(relativeTo other: any PredicateObject) -> Int
 
-    /// How the object prints in a predicate's text.
+    /// The object's text in a printed predicate.
     var predicateDescription: String { get }
 
-    /// The text that stands for the object where it is compared with one: an entity's name; `nil` for most objects.
+    /// The text that represents the object in comparisons with texts: an entity's name; `nil` for most objects.
     var predicateName: String? { get }
 
-    /// The row that holds the object in that store, `nil` when it is in none (temporary, or of another store).
+    /// Returns the object's row in the store; `nil` if it has none (a temporary object, or one of another store).
     func predicateRowKey(inStore identifier: String) -> RowKey?
 }
 
@@ -46,30 +46,30 @@ extension PredicateObject {
     package func predicateOrder(relativeTo other: any PredicateObject) -> Int { 0 }
 }
 
-/// A property's name at one place of a predicate, with what the object that was asked last knows of it: a predicate asks
-/// many objects of one entity for the same property.
+/// A property's name at one place of a predicate. It caches the look-up of the last object, because a predicate reads
+/// the same property of many objects of one entity.
 package final class PredicateKey: Sendable {
     package let name: String
-    /// 0 for nothing; objects alone know what else it means.
+    /// The cached value; 0 for none. Only the objects interpret it.
     package let memory = Atomic<UInt64>(0)
 
     init(_ name: String) { self.name = name }
 }
 
-/// A predicate that cannot be parsed, evaluated or translated, told with the sub-expression at fault.
+/// An error in parsing, evaluating or translating a predicate, with the sub-expression that caused it.
 package struct PredicateFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
-        /// The format string is wrong; the location has its column.
+        /// The format string is invalid; the location has its column.
         case syntax
-        /// The predicate is fine but not for this object: unknown key, wrong operand type.
+        /// The predicate is valid, but not for this object: unknown key, wrong operand type.
         case evaluation
-        /// A store cannot express it.
+        /// A store does not support it.
         case unsupported
     }
 
     package var kind: Kind
     package var diagnostic: Diagnostic
-    /// The predicate language's text of the part at fault.
+    /// The text of the sub-expression that caused the error.
     package var subexpression: String?
 
     package init(_ kind: Kind, _ diagnostic: Diagnostic, subexpression: String? = nil) {
@@ -78,14 +78,15 @@ package struct PredicateFailure: EngineFailure, Sendable {
         self.subexpression = subexpression
     }
 
-    /// A part of a predicate as messages have it: of a long one, such as a photo's bytes or a thousand IDs, its beginning and its end.
+    /// Shortens a part of a predicate for messages: of a long one, such as a photo's bytes or a thousand IDs, it keeps
+    /// the start and the end.
     package static func shown(_ format: String) -> String {
         guard format.utf8.count > 600 else { return format }
         return "\(format.prefix(400)) … \(format.suffix(40))"
     }
 }
 
-/// An object that stands for a value whose properties the engine reads; it equals that value.
+/// An object that represents a value whose properties the engine reads; it equals that value.
 package protocol PredicateValueBox: PredicateObject {
     var predicateValue: OpaqueValue { get }
 }

@@ -1,11 +1,11 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Equality and order of operands, with nothing unknown: nil equals nil and nothing else.
+/// Equality and order of operands with two-valued logic: nil equals only nil.
 ///
 /// - Numbers compare by value (``Numbers``), text by ``TextComparison``; a URI is text.
-/// - Other values equal values of their own type only; ordering two types is an error.
-/// - An ordered and an unordered collection are equal when they have the same members.
+/// - Other values equal only values of their own type; ordering two types is an error.
+/// - An ordered and an unordered collection are equal if they have the same members.
 package enum OperandComparison {
     package static func equal(_ a: Operand, _ b: Operand, _ options: TextOptions = []) -> Bool {
         switch (a, b) {
@@ -39,9 +39,9 @@ package enum OperandComparison {
         }
     }
 
-    /// Negative, zero or positive; `nil` when one of them is nil.
+    /// Returns the order: negative, zero or positive; `nil` if an operand is nil.
     ///
-    /// - Throws: ``PredicateFailure`` when they are of types without a common order.
+    /// - Throws: ``PredicateFailure`` if the types have no common order.
     package static func order(_ a: Operand, _ b: Operand, _ options: TextOptions = []) throws -> Int? {
         if a.isNull || b.isNull { return nil }
         if case .value(let first) = a, case .value(let second) = b,
@@ -83,7 +83,7 @@ extension Operand {
         return false
     }
 
-    /// What an error calls the operand; never its content.
+    /// The name of the operand's kind in errors; never its content.
     package var kindName: String {
         switch self {
         case .value(let value):
@@ -103,7 +103,7 @@ extension Operand {
         }
     }
 
-    /// The text of a string or a URI.
+    /// The text of a string or a URI; `nil` for other operands.
     var text: String? {
         switch self {
         case .value(.string(let text)), .value(.uri(let text)): text
@@ -112,7 +112,7 @@ extension Operand {
         }
     }
 
-    /// The operand, or the text that stands for it.
+    /// The operand, or the text that represents it.
     var named: Operand {
         if case .object(let object) = self, let name = object.predicateName { return .value(.string(name)) }
         return self
@@ -145,7 +145,7 @@ extension Constant {
     }
 }
 
-/// A row of some store in a predicate that is evaluated in memory: equal to itself only.
+/// A reference to a store's row in a predicate that is evaluated in memory: equal only to itself.
 private final class RowReference: PredicateObject {
     private let key: RowKey?
 

@@ -1,10 +1,11 @@
 import CoreDataPrimitives
 import Foundation
 
-/// The order of two operands in a sort, which every pair has: nil first, then numbers, dates, text, data and the
-/// rest, as SQLite orders values of different kinds.
+/// The total order of operands for sorting: nil first, then numbers, dates, text, data and the rest, in SQLite's order
+/// of storage classes.
 package enum OperandSorting {
-    /// Negative when `a` comes first, zero when neither does, positive when `b` does. `order` is for text.
+    /// Returns a negative number if `a` comes first, zero if they are equal, a positive one if `b` comes first. `order`
+    /// applies to text.
     package static func order(_ a: Operand, _ b: Operand, by order: TextComparison.SortOrder = .literal) -> Int {
         if case .value(let first) = a, case .value(let second) = b {
             if case .string(let first) = first, case .string(let second) = second {

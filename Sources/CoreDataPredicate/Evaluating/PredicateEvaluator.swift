@@ -1,16 +1,16 @@
 import CoreDataPrimitives
 
-/// A predicate made ready to be asked about many objects.
+/// A predicate prepared for evaluation on many objects.
 ///
-/// Logic has two values; nothing is unknown:
+/// The logic has two values, without SQL's "unknown":
 /// - `nil == nil` is true, `nil != x` is true for every other x;
-/// - `<`, `<=`, `>`, `>=`, `BETWEEN` and the operators on text are false when a side is nil;
-/// - nil is `IN` no collection, and no collection `CONTAINS` it;
-/// - `ANY` of an empty collection is false, `ALL` of one is true, a nil collection is an empty one, and a value that is no
-///   collection is one of itself;
-/// - `NOT` and `!=` are the exact opposites.
+/// - `<`, `<=`, `>`, `>=`, `BETWEEN` and the text operators are false if a side is nil;
+/// - nil is `IN` no collection, and no collection `CONTAINS` nil;
+/// - `ANY` of an empty collection is false and `ALL` of one is true; a nil collection counts as empty, and a single
+///   value as a collection of one;
+/// - `NOT` and `!=` are the exact negations.
 ///
-/// A comparison of a key with a constant allocates nothing. The constants of an `IN` are hashed once.
+/// A comparison of a key with a constant allocates no memory. The constants of an `IN` are hashed once.
 package struct PredicateEvaluator {
     typealias Test = (Operand, EvaluationFrame?) throws -> Bool
 
@@ -22,9 +22,9 @@ package struct PredicateEvaluator {
         }
     }
 
-    /// Whether the object satisfies the predicate.
+    /// Returns whether the object satisfies the predicate.
     ///
-    /// - Throws: ``PredicateFailure`` of kind `.evaluation`, with the comparison at fault.
+    /// - Throws: ``PredicateFailure`` of kind `.evaluation`, with the comparison that caused it.
     package func evaluate(_ object: Operand, in frame: EvaluationFrame? = nil) throws -> Bool {
         try test(object, frame)
     }
@@ -54,7 +54,7 @@ package struct PredicateEvaluator {
     }
 }
 
-/// One comparison made ready.
+/// A prepared comparison.
 private struct ComparisonEvaluator {
     private typealias Relation = (Operand, Operand) throws -> Bool
 
@@ -112,7 +112,7 @@ private struct ComparisonEvaluator {
         switch operand {
         case .collection(let members, _): return members
         case .value(.null): return []
-        // One value is its only member, as stores have it.
+        // A single value counts as a collection of one, as in stores.
         case .value, .object: return [operand]
         case .dictionary:
             throw failure(
@@ -204,7 +204,7 @@ private struct ComparisonEvaluator {
 
     // MARK: IN with constants
 
-    /// The members of a constant collection on the right.
+    /// The members of a constant collection on the right-hand side.
     private var constantMembers: [Operand]? {
         switch comparison.right {
         case .constant(.collection(let members, _)): return members.map(Operand.init)

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 
-/// What stands for one `%@`, `%K` or `%d` of a format.
+/// The argument for one `%@`, `%K` or `%d` of a format.
 package enum FormatArgument {
     case constant(Constant)
-    /// An expression that the caller made; it is put where `%@` is.
+    /// An expression that the caller made; it replaces the `%@`.
     case expression(ExpressionNode)
 
     package static func string(_ text: String) -> FormatArgument { .constant(.value(.string(text))) }

@@ -1,15 +1,15 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Cuts a format into tokens.
+/// Splits a format into tokens.
 struct PredicateLexer {
     private let source: PredicateSource
     private let scalars: [Unicode.Scalar]
     private var position = 0
     private var tokens: [PredicateToken] = []
-    /// Whether an expression may end with the last token, so that an operator follows.
+    /// Whether the last token can end an expression, so that an operator follows.
     private var afterOperand = false
-    /// Whether the bracket that is open holds options, as in `LIKE[cd]`.
+    /// Whether the open bracket contains options, as in `LIKE[cd]`.
     private var isInOptions = false
 
     private init(_ source: PredicateSource) {
@@ -17,7 +17,7 @@ struct PredicateLexer {
         scalars = source.scalars
     }
 
-    /// The tokens of the source; the last is `.end`.
+    /// Returns the tokens of the source; the last is `.end`.
     static func tokens(of source: PredicateSource) throws(PredicateFailure) -> [PredicateToken] {
         var lexer = PredicateLexer(source)
         while try lexer.readToken() {}
@@ -111,7 +111,7 @@ struct PredicateLexer {
         }
         let isCall = nextIsParenthesis(from: position)
         if let word = PredicateWord(spelled: name) {
-            // The few words that are not reserved have their meaning in their place only.
+            // The few unreserved words are keywords only where the grammar expects them.
             let isMeant = word.isReserved || (word.isCall ? isCall : afterOperand)
             if isMeant { return .reserved(word, name) }
         }
@@ -219,14 +219,14 @@ struct PredicateLexer {
         if isInteger, let number = Int64(text) { return .integer(number) }
         let mantissa = text.prefix { $0 != "e" && $0 != "E" }
         let digits = mantissa.filter(\.isNumber).drop { $0 == "0" }.count
-        // More digits than a double holds: someone wants them all.
+        // A literal with more digits than a double stores becomes a decimal.
         if isInteger || digits > 17, digits <= 38, let decimal = Decimal(string: text), decimal.isFinite {
             return .decimal(decimal)
         }
         return .double(Double(text) ?? .infinity)
     }
 
-    /// `<0a 1b>`; `nil` when the sign is an operator.
+    /// Reads `<0a 1b>`; `nil` if the sign is an operator.
     private mutating func readData() -> Data? {
         var place = position + 1
         var data = Data()
@@ -284,7 +284,7 @@ struct PredicateLexer {
     ]
     private static let singles = "=<>!&|^~+-*/(){}[],."
 
-    /// The operator or bracket that starts here; empty when there is none.
+    /// Reads the operator or bracket that starts here; empty if there is none.
     private mutating func readSymbol() -> PredicateToken.Kind {
         if position + 1 < scalars.count {
             let pair = text(position..<position + 2)
@@ -314,7 +314,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// Whether the text can stand in a format as a key without quotes.
+    /// Whether the text is a valid key without quotes in a format.
     var isPredicateName: Bool {
         guard let first = unicodeScalars.first, first.startsName else { return false }
         return unicodeScalars.allSatisfy(\.continuesName)

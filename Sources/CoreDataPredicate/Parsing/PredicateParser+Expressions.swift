@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import Foundation
 
 extension PredicateParser {
-    /// An expression, where only an expression may be.
+    /// Parses an expression where a predicate is not allowed.
     mutating func parseExpression() throws(PredicateFailure) -> ExpressionNode {
         let start = token
         let term = try parseTerm()
@@ -16,7 +16,7 @@ extension PredicateParser {
         }
     }
 
-    /// An expression, or the predicate of a parenthesis.
+    /// Parses an expression, or a predicate in parentheses.
     mutating func parseTerm() throws(PredicateFailure) -> Term {
         if case .variable(let name) = token.kind, peek(1).isSymbol(":=") {
             try enter()
@@ -108,7 +108,7 @@ extension PredicateParser {
         case .integer(let number): return number == .min ? nil : .integer(-number)
         case .double(let number): return .double(-number)
         case .decimal(let number):
-            // The one integer whose positive twin does not fit.
+            // The only integer whose positive value does not fit.
             return number == Decimal(Int64.min) * -1 ? .integer(.min) : .decimal(-number)
         default: return nil
         }
@@ -135,7 +135,7 @@ extension PredicateParser {
         }
     }
 
-    /// What follows a period: one key, or the several of a `%K`.
+    /// Parses the part after a dot: one key, or the keys of a `%K`.
     private mutating func parseKey() throws(PredicateFailure) -> [String] {
         let place = token
         advance()
@@ -284,7 +284,7 @@ extension PredicateParser {
         return Self.cast(operand, to: type)
     }
 
-    /// A cast of a constant is that constant, which is how dates and UUIDs are written.
+    /// Evaluates a cast of a constant; this is the notation of dates and UUIDs.
     private static func cast(_ operand: ExpressionNode, to type: String) -> ExpressionNode {
         if case .constant(.value(let value)) = operand,
             let target = CastTarget(type), let result = try? target.cast(value), !result.isNull
@@ -390,7 +390,7 @@ extension PredicateParser {
 }
 
 extension ExpressionNode {
-    /// The key path one key longer.
+    /// Returns the key path with one more key.
     package func appending(_ key: String) -> ExpressionNode {
         switch self {
         case .keyPath(let operand, let keys): .keyPath(operand: operand, keys + [key])

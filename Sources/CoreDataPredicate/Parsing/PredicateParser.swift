@@ -1,11 +1,11 @@
 import CoreDataPrimitives
 
-/// Reads the predicate language: a format and its arguments become a tree.
+/// Parses the predicate language: converts a format and its arguments to a tree.
 ///
 ///     try PredicateParser.parse(format: "age > %d AND name BEGINSWITH[c] %@", arguments: [.integer(3), .string("a")])
 ///
-/// One pass, no backtracking: a parenthesis yields whatever is in it, a predicate or an expression, and the
-/// caller says which it needs. Nesting is limited, so no text can exhaust the stack.
+/// The parser works in one pass without backtracking: a parenthesis yields its content, a predicate or an expression,
+/// and the caller checks which it needs. Nesting is limited, so no text can exhaust the stack.
 package struct PredicateParser {
     static let nestingLimit = 100
     static let linkLimit = 2000
@@ -16,10 +16,10 @@ package struct PredicateParser {
     private var arguments: ArraySlice<FormatArgument>
     private let argumentCount: Int
     private var nesting = 0
-    /// How many operators and keys there were: each makes the tree one level higher at most.
+    /// The number of operators and keys so far: each increases the tree's height by at most one.
     private var links = 0
 
-    /// The predicate that a format stands for.
+    /// Parses the predicate of a format.
     ///
     /// - Throws: ``PredicateFailure`` of kind `.syntax` with line, column and a hint.
     package static func parse(
@@ -33,7 +33,7 @@ package struct PredicateParser {
         return predicate
     }
 
-    /// The expression that a format stands for.
+    /// Parses the expression of a format.
     package static func parseExpression(
         format: String, arguments: [FormatArgument] = []
     ) throws(PredicateFailure) -> ExpressionNode {
@@ -52,7 +52,7 @@ package struct PredicateParser {
 
     // MARK: Predicates
 
-    /// What a parenthesis may hold.
+    /// The content of a parenthesis.
     enum Term {
         case predicate(PredicateNode)
         case expression(ExpressionNode)
@@ -267,7 +267,7 @@ package struct PredicateParser {
         source.failure(message, at: token.start, hint: hint)
     }
 
-    /// Counts one level of nesting; the caller takes it back when it leaves.
+    /// Enters one level of nesting; the caller leaves it again.
     mutating func enter() throws(PredicateFailure) {
         nesting += 1
         if nesting > Self.nestingLimit {

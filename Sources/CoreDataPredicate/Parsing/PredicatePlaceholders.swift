@@ -1,4 +1,4 @@
-/// The arguments that a format takes, for reading them off a C argument list.
+/// Lists the arguments that a format takes, for reading them from a C argument list.
 package enum PredicatePlaceholders {
     package enum Kind: Sendable {
         case object
@@ -7,7 +7,7 @@ package enum PredicatePlaceholders {
         case cString
     }
 
-    /// What each placeholder of a format takes, in order.
+    /// Returns the kind of argument of each placeholder, in order.
     package static func kinds(in format: String) throws(PredicateFailure) -> [Kind] {
         let source = PredicateSource(format)
         var kinds: [Kind] = []

@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// A format and the places in it.
+/// A format string and its positions.
 struct PredicateSource {
     let text: String
     let scalars: [Unicode.Scalar]
@@ -10,7 +10,7 @@ struct PredicateSource {
         scalars = Array(text.unicodeScalars)
     }
 
-    /// An error about what stands at `position`, with the line and a caret.
+    /// Returns an error at `position`, with the line and a caret.
     func failure(_ message: String, at position: Int, hint: String? = nil) -> PredicateFailure {
         let position = min(position, scalars.count)
         var lineStart = 0

@@ -1,15 +1,15 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A piece of a format and where it starts, counted in Unicode scalars.
+/// A token of a format and its start, counted in Unicode scalars.
 struct PredicateToken {
     enum Kind {
         case word(String)
-        /// A reserved word, and how it is spelled.
+        /// A reserved word, and its spelling in the format.
         case reserved(PredicateWord, String)
-        /// A name right before a parenthesis, colons included.
+        /// A name directly before a parenthesis, including colons.
         case functionName(String)
-        /// `#name`: a key, whatever it is called.
+        /// `#name`: always a key, even if the name is reserved.
         case key(String)
         /// `$name`
         case variable(String)
@@ -39,7 +39,7 @@ struct PredicateToken {
         return nil
     }
 
-    /// Whether an expression may end here, so that what follows is an operator.
+    /// Whether an expression can end here, so that an operator follows.
     var endsOperand: Bool {
         switch kind {
         case .word, .key, .variable, .collectionOperator, .literal, .placeholder: true

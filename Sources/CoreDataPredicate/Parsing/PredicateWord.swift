@@ -1,4 +1,4 @@
-/// The reserved words of the predicate language; they are written in any case, and as a key with `#` in front.
+/// The reserved words of the predicate language. Case does not matter; a key with such a name needs a `#` prefix.
 package enum PredicateWord: String, CaseIterable, Sendable {
     case and, or, not
     case any
@@ -19,11 +19,11 @@ package enum PredicateWord: String, CaseIterable, Sendable {
     case falsePredicate = "falsepredicate"
     case conformsToType = "uti-conforms-to"
     case equalsType = "uti-equals"
-    // Not reserved: calls only in front of a parenthesis, operators only between two expressions.
+    // Not reserved: calls only before a parenthesis, operators only between two expressions.
     case function, ternary
     case union, intersect, minus
 
-    /// Whether a key of this name needs a `#`.
+    /// Whether a key with this name needs a `#`.
     package var isReserved: Bool {
         switch self {
         case .function, .ternary, .union, .intersect, .minus: false
@@ -31,7 +31,7 @@ package enum PredicateWord: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the word only means something in front of a parenthesis.
+    /// Whether the word has a meaning only before a parenthesis.
     var isCall: Bool {
         switch self {
         case .function, .ternary, .subquery, .fetch, .cast: true

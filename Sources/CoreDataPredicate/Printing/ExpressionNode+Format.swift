@@ -39,7 +39,7 @@ extension ExpressionNode {
         }
     }
 
-    /// The expression as a side of a comparison.
+    /// The expression as an operand of a comparison.
     var operandFormat: String { format(atLeast: .set) }
 
     // MARK: Precedence
@@ -118,7 +118,7 @@ extension Constant {
         case .key(let key): return key.map { "<row \($0.entity):\($0.primaryKey)>" } ?? "<no row>"
         case .collection(let members, let isOrdered):
             let texts = members.map(\.predicateFormat)
-            // Sets print in one order, or equal predicates would print differently.
+            // Sets print in sorted order; otherwise equal predicates would print differently.
             return "{\((isOrdered ? texts : texts.sorted()).joined(separator: ", "))}"
         case .dictionary(let entries):
             let texts = entries.map { "\($0.key.predicateFormat) = \($0.value.predicateFormat)" }
@@ -142,7 +142,7 @@ extension Constant {
         }
     }
 
-    /// Digits as Apple prints them where reading them back gives the same value.
+    /// Returns the digits as Apple prints them if parsing them gives the same value.
     private static func format(_ number: Decimal) -> String {
         let text = number.description
         if number.isFinite, text.contains("."), let double = Double(text), Numbers.decimal(double) == number,

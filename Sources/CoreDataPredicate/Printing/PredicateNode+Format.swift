@@ -6,8 +6,8 @@ extension PredicateNode {
     ///     try PredicateParser.parse(format: "a=1 && !(b>2 || c=nil)").predicateFormat
     ///     // a == 1 AND NOT (b > 2 OR c == nil)
     ///
-    /// Parsing the text gives an equal tree, unless there is an object, a row or a block in it. A compound of
-    /// one predicate is written as that predicate.
+    /// Parsing the text gives an equal tree, unless it contains an object, a row or a block. A compound with one
+    /// predicate prints as that predicate.
     package var predicateFormat: String {
         switch unwrapped {
         case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -20,7 +20,7 @@ extension PredicateNode {
         }
     }
 
-    /// The predicate without compounds of one around it.
+    /// The predicate without enclosing compounds of a single predicate.
     private var unwrapped: PredicateNode {
         switch self {
         case .and(let nodes) where nodes.count == 1, .or(let nodes) where nodes.count == 1: nodes[0].unwrapped
@@ -54,7 +54,7 @@ extension PredicateNode.Comparison {
 }
 
 extension PredicateNode.Comparator {
-    /// The operator as it is printed.
+    /// The operator in the printed form.
     package var spelling: String {
         switch self {
         case .lessThan: "<"
@@ -76,7 +76,7 @@ extension PredicateNode.Comparator {
 }
 
 extension TextOptions {
-    /// `cd` and the like.
+    /// The options as letters: `cd`.
     package var letters: String {
         var text = ""
         if contains(.caseInsensitive) { text += "c" }

@@ -1,8 +1,8 @@
 import CoreDataPrimitives
 
-// Equality of trees, as Apple's `isEqual:` has it: the same structure with equal constants. Blocks are equal
-// when they are the same one. An aggregate of constants equals the constant array it stands for, and a decimal
-// the double of the same value, because both print alike.
+// Equality of trees, like Apple's `isEqual:`: the same structure with equal constants. Blocks are equal if they are
+// identical. An aggregate of constants equals the constant array with the same members, and a decimal equals the double
+// of the same value, because both print alike.
 
 extension PredicateNode: Hashable {
     package static func == (a: PredicateNode, b: PredicateNode) -> Bool {
@@ -136,7 +136,7 @@ extension Constant: Hashable {
 
     package func hash(into hasher: inout Hasher) {
         switch self {
-        // A double and a decimal may be equal, and have no cheap hash in common.
+        // A double and a decimal may be equal, and have no common hash that is cheap to compute.
         case .value(.double), .value(.decimal): hasher.combine(1)
         case .value(let value): hasher.combine(value)
         case .object(let object): hasher.combine(object.predicateHash)

@@ -1,18 +1,18 @@
 import CoreDataPrimitives
 
-// Compounds that code adds up, one condition after another, are as deep as they are many: (((a AND b) AND c) AND d) …
+// Compounds that code builds one condition at a time are as deep as they are long: (((a AND b) AND c) AND d) …
 extension PredicateNode {
-    /// So deep may AND, OR and NOT lie in one another, those of one kind in each other aside.
+    /// The maximum nesting depth of AND, OR and NOT; nested compounds of the same kind count once.
     package static let nestingLimit = 200
 
-    /// Predicates that are no deeper than this are left as they are.
+    /// Predicates up to this depth are left unchanged.
     private static let usualNesting = 16
 
-    /// The same with AND in AND, and OR in OR, as one.
+    /// Returns the predicate with nested ANDs, and nested ORs, merged into one compound.
     ///
-    /// Everything that goes through a predicate calls itself for what lies deeper: so it takes its stack for what alternates only.
+    /// All passes over a predicate are recursive. After flattening, only alternating levels use stack.
     ///
-    /// - Throws: ``PredicateFailure`` for more than ``nestingLimit`` levels that alternate.
+    /// - Throws: ``PredicateFailure`` for more than ``nestingLimit`` alternating levels.
     package func flattened() throws(PredicateFailure) -> PredicateNode {
         guard kind != nil else { return self }
         let (levels, alternations) = nesting
@@ -26,7 +26,7 @@ extension PredicateNode {
         return levels > Self.usualNesting ? joined() : self
     }
 
-    /// How many compounds lie in one another, and how often their kinds change.
+    /// The depth of the nested compounds, and the number of levels at which the kind alternates.
     private var nesting: (levels: Int, alternations: Int) {
         var (levels, alternations) = (0, 0)
         var open: [(node: PredicateNode, kind: Kind?, levels: Int, alternations: Int)] = [(self, nil, 0, 0)]

@@ -1,14 +1,14 @@
 import CoreDataPrimitives
 
 extension PredicateNode {
-    /// The tree with every expression of constants replaced by its value: what does not depend on the object is
-    /// computed once, and a store sees constants only.
+    /// Returns the tree with every constant expression replaced by its value. So values that do not depend on the
+    /// object are computed once, and a store receives only constants.
     ///
     ///     name == $FETCH_SOURCE.name               // with the source substituted: name == "Anna"
     ///     CAST(now(), "NSNumber") - 60 < made      // 796564740.0 < made
     ///
-    /// An expression that cannot be computed stays, and tells why when it is evaluated. Random numbers stay too:
-    /// each evaluation has its own.
+    /// An expression that cannot be computed remains, and reports its error on evaluation. Random numbers remain too:
+    /// each evaluation draws its own.
     package func foldingConstants(in frame: EvaluationFrame? = nil) -> PredicateNode {
         mapExpressions { $0.folded(in: frame) }
     }
@@ -19,7 +19,7 @@ extension ExpressionNode {
         mapExpressions { $0.folded(in: frame) }
     }
 
-    /// The constant that the expression is when its parts are constants.
+    /// Returns the expression's value as a constant if all its parts are constants.
     fileprivate func folded(in frame: EvaluationFrame?) -> ExpressionNode {
         guard isComputable, let value = try? ExpressionEvaluator(self).value(for: .null, in: frame) else {
             return self
@@ -32,7 +32,7 @@ extension ExpressionNode {
         case .keyPath(let operand, _): operand.isConstant
         case .function(let name, let arguments):
             switch PredicateFunction(spelled: name) {
-            // The hint is for the store.
+            // The hint applies only to the store.
             case .random, .randomBelow, .noIndex, nil: false
             case .sum, .count, .min, .max, .average, .median, .mode, .standardDeviation, .distinct, .add, .subtract,
                 .multiply, .divide, .modulus, .power, .absolute, .squareRoot, .logarithm, .naturalLogarithm,

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 extension PredicateNode {
-    /// The tree with every expression replaced, innermost first; predicates inside expressions too.
+    /// Returns the tree with every expression replaced, innermost first, including predicates inside expressions.
     package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> PredicateNode {
         switch self {
         case .constant, .block: return self
@@ -15,7 +15,8 @@ extension PredicateNode {
         }
     }
 
-    /// The tree with expressions replaced from the outside in: what is replaced is not looked into, what gives `nil` is.
+    /// Returns the tree with expressions replaced, outermost first. A replaced expression is not searched further; if
+    /// `transform` returns `nil`, its parts are searched.
     package func mapOutermost(_ transform: (ExpressionNode) throws -> ExpressionNode?) rethrows -> PredicateNode {
         switch self {
         case .constant, .block: return self
@@ -29,7 +30,7 @@ extension PredicateNode {
         }
     }
 
-    /// Calls `visit` with every predicate of the tree, from the outside in; those inside expressions too.
+    /// Calls `visit` with every predicate of the tree, outermost first, including predicates inside expressions.
     package func forEachPredicate(_ visit: (PredicateNode) throws -> Void) rethrows {
         try visit(self)
         switch self {
@@ -43,17 +44,17 @@ extension PredicateNode {
         }
     }
 
-    /// Calls `visit` with every expression of the tree, from the outside in.
+    /// Calls `visit` with every expression of the tree, outermost first.
     package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
         try forEachPredicate { node in
-            // Predicates inside expressions come by themselves.
+            // The enumeration visits predicates inside expressions separately.
             guard case .comparison(let comparison) = node else { return }
             try comparison.left.visitOwn(visit)
             try comparison.right.visitOwn(visit)
         }
     }
 
-    /// Whether code is in the tree, so that it can only be evaluated in memory.
+    /// Whether the tree contains code, so that only memory can evaluate it.
     package var containsBlocks: Bool {
         var found = false
         forEachPredicate { if case .block = $0 { found = true } }
@@ -61,13 +62,13 @@ extension PredicateNode {
         return found
     }
 
-    /// The tree with `$name` replaced. A variable that a SUBQUERY binds inside is left alone, and so is one
-    /// without a value.
+    /// Returns the tree with `$name` replaced. Variables that a SUBQUERY inside binds, and variables without a value,
+    /// are not replaced.
     package func substitutingVariables(_ values: [String: ExpressionNode]) -> PredicateNode {
         substituting(bound: []) { values[$0] }
     }
 
-    /// The names of the variables that need a value before the predicate can be evaluated, in order of appearance.
+    /// The names of the variables that need a value before evaluation, in order of appearance.
     package var freeVariables: [String] {
         var names: [String] = []
         _ = substituting(bound: []) { name in
@@ -77,7 +78,7 @@ extension PredicateNode {
         return names
     }
 
-    /// Whether there is any variable in it, bound or not.
+    /// Whether the tree contains a variable, bound or not.
     package var hasVariable: Bool {
         var found = false
         forEachExpression { if case .variable = $0 { found = true } }
@@ -104,13 +105,13 @@ extension ExpressionNode {
             try mapParts({ try $0.mapExpressions(transform) }, predicate: { try $0.mapExpressions(transform) }))
     }
 
-    /// The expression with its outermost parts replaced, as in a predicate.
+    /// Returns the expression with its outermost parts replaced; see the same function of predicates.
     package func mapOutermost(_ transform: (ExpressionNode) throws -> ExpressionNode?) rethrows -> ExpressionNode {
         try transform(self)
             ?? mapParts({ try $0.mapOutermost(transform) }, predicate: { try $0.mapOutermost(transform) })
     }
 
-    /// The expression with `$name` replaced, as in a predicate.
+    /// Returns the expression with `$name` replaced; see the same function of predicates.
     package func substitutingVariables(_ values: [String: ExpressionNode]) -> ExpressionNode {
         substituting(bound: []) { values[$0] }
     }
@@ -128,7 +129,7 @@ extension ExpressionNode {
         }
     }
 
-    /// The expression with its direct parts replaced.
+    /// Returns the expression with its direct parts replaced.
     private func mapParts(
         _ transform: (ExpressionNode) throws -> ExpressionNode, predicate: (PredicateNode) throws -> PredicateNode
     ) rethrows -> ExpressionNode {
@@ -136,7 +137,7 @@ extension ExpressionNode {
         case .constant, .evaluatedObject, .variable, .anyKey: return self
         case .keyPath(let operand, let keys):
             let operand = try transform(operand)
-            // One path, as the parser makes it.
+            // Merge both into one path, as the parser does.
             if case .keyPath(let inner, let first) = operand { return .keyPath(operand: inner, first + keys) }
             return .keyPath(operand: operand, keys)
         case .function(let name, let arguments): return .function(name, try arguments.map(transform))
@@ -161,7 +162,7 @@ extension ExpressionNode {
         }
     }
 
-    /// The expression's direct parts; predicates aside.
+    /// The expression's direct parts, except predicates.
     private var parts: [ExpressionNode] {
         switch self {
         case .constant, .evaluatedObject, .variable, .anyKey: []
@@ -184,7 +185,7 @@ extension ExpressionNode {
         }
     }
 
-    /// Calls `visit` with the expression and everything in it, from the outside in.
+    /// Calls `visit` with the expression and all its parts, outermost first.
     package func forEachExpression(_ visit: (ExpressionNode) throws -> Void) rethrows {
         try visit(self)
         for part in parts { try part.forEachExpression(visit) }

@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 import Foundation
 
-// What each kind of expression of Swift's predicates is in the language.
+// The conversion of each kind of expression in Swift's predicates.
 
-/// The expression, if the language has an equivalent for its kind.
+/// Returns the expression if the language has an equivalent for its kind.
 ///
-/// In this file, since nothing else in it is called by name: a linker takes a file out of a static library only where somebody
-/// refers to it, and without these conformances no predicate of Swift's could be converted.
+/// The function must be in this file: a linker takes an object file of a static library only if code refers to it.
+/// Without the conformances in this file, no Swift predicate could be converted.
 @inline(never)
 func convertible(_ expression: any PredicateExpression) -> (any ConvertibleExpression)? {
     expression as? any ConvertibleExpression
@@ -34,7 +34,7 @@ extension PredicateExpressions.Variable: ConvertibleExpression {
 
 extension PredicateExpressions.KeyPath: ConvertibleExpression {
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        // Of an object that was captured, the value that it has now.
+        // For a captured object, use its current value.
         if let captured = root as? any CapturedValue, let owner = captured.captured as? Root.Output {
             return .expression(try conversion.constant(owner[keyPath: keyPath]))
         }
@@ -56,7 +56,7 @@ extension PredicateExpressions.KeyPath: ConvertibleExpression {
     }
 }
 
-/// A value that was made outside of the predicate.
+/// A value captured from outside the predicate.
 private protocol CapturedValue {
     var captured: Any { get }
 }
@@ -65,7 +65,7 @@ extension PredicateExpressions.Value: CapturedValue {
     fileprivate var captured: Any { value }
 }
 
-/// A collection whose size has key paths.
+/// A collection whose `count` has key paths.
 private protocol CountedCollection {
     static var countPaths: [AnyKeyPath] { get }
     static var isEmptyPaths: [AnyKeyPath] { get }
@@ -131,7 +131,7 @@ extension PredicateExpressions.TypeCheck: ConvertibleExpression {
 
 extension PredicateExpressions.Conjunction: ConvertibleExpression {
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
-        // A chain is one compound, as the parser makes it.
+        // Convert a chain to one compound, as the parser does.
         .predicate(.all([try conversion.predicate(lhs), try conversion.predicate(rhs)]))
     }
 }
@@ -188,7 +188,7 @@ extension PredicateExpressions.Comparison: ConvertibleExpression {
 }
 
 extension PredicateExpressions.ClosedRange: ConvertibleExpression {
-    /// What BETWEEN takes.
+    /// Returns the bounds for BETWEEN.
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         .expression(.aggregate([try conversion.expression(lower), try conversion.expression(upper)]))
     }
@@ -212,7 +212,7 @@ extension PredicateExpressions.SequenceContains: ConvertibleExpression {
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         let element = try conversion.expression(element)
         let sequence = try conversion.expression(sequence)
-        // In Swift nil is a member like any other; IN never finds it.
+        // In Swift, nil is an ordinary member; IN never finds it.
         guard case .constant(.collection(let members, let isOrdered)) = sequence,
             members.contains(where: \.isNil)
         else { return .predicate(conversion.comparison(element, .in, sequence)) }
@@ -262,7 +262,7 @@ extension PredicateExpressions.SequenceMaximum: ConvertibleExpression {
 }
 
 extension PredicateExpressions.CollectionIndexSubscript: ConvertibleExpression {
-    /// Of a captured array.
+    /// Converts a subscript of a captured array.
     package func part(in conversion: Conversion) throws(Conversion.Failure) -> Conversion.Part {
         guard case .constant(.collection(let members, true)) = try conversion.expression(wrapped),
             case .constant(.value(.integer(let index))) = try conversion.expression(index)

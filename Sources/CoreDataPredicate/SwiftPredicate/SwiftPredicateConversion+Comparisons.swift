@@ -1,14 +1,15 @@
 import CoreDataPrimitives
 import Foundation
 
-// Comparisons of Swift's predicates, made such that a store can use its indexes for them.
+// Converts comparisons of Swift's predicates so that a store can use its indexes for them.
 extension SwiftPredicateConversion {
-    /// A comparison. What `??` stands in for nil with is compared now, so that the rest is a comparison of a property:
+    /// Converts a comparison. The replacement value of `??` is compared during the conversion, so that the property
+    /// itself is compared:
     ///
-    ///     ($0.title ?? "") == "x"        // title == "x"
-    ///     ($0.title ?? "") < "x"         // title < "x" OR title == nil
+    ///     ($0.title ?? "") == "x"     // title == "x"
+    ///     ($0.title ?? "") < "x"      // title < "x" OR title == nil
     ///
-    /// As in Swift nothing is equal to, above or below what is not a number.
+    /// As in Swift, NaN is neither equal to, less than nor greater than any number.
     package func comparison(
         _ left: ExpressionNode, _ comparator: PredicateNode.Comparator, _ right: ExpressionNode,
         _ options: TextOptions = []
@@ -23,7 +24,7 @@ extension SwiftPredicateConversion {
         return .comparison(.init(left, comparator, right, options: options))
     }
 
-    /// The comparison of a value, or of a constant where the value is nil.
+    /// Splits the comparison: of the value, or of a constant if the value is nil.
     private func split(
         _ value: ExpressionNode, _ fallback: ExpressionNode,
         _ comparison: (ExpressionNode) -> PredicateNode.Comparison
@@ -52,7 +53,7 @@ extension SwiftPredicateConversion {
         return .negation(equality(left, right))
     }
 
-    /// A test held against a constant: `title?.starts(with: "x") == true`.
+    /// Converts a test compared with a constant: `title?.starts(with: "x") == true`.
     private func truthEquality(_ test: Part, _ other: Part) -> PredicateNode? {
         guard let constant = Self.truth(other) else { return nil }
         switch (test, constant) {
@@ -65,7 +66,7 @@ extension SwiftPredicateConversion {
         }
     }
 
-    /// The truth value, or nil, that a part is; nothing for one that depends on the object.
+    /// Returns the truth value, or nil, of a constant part; nothing for a part that depends on the object.
     private static func truth(_ part: Part) -> Bool?? {
         switch part {
         case .expression(.constant(.value(.integer(let value)))): .some(.some(value != 0))
@@ -75,7 +76,7 @@ extension SwiftPredicateConversion {
         }
     }
 
-    /// The result of a text's method held against `.orderedSame` and its like.
+    /// Converts the result of a text's comparison method, compared with `.orderedSame` and similar values.
     private func orderEquality(_ order: Part, _ other: Part) -> PredicateNode? {
         guard case .ordering(let left, let right, let options) = order,
             case .expression(.constant(.value(.integer(let result)))) = other
@@ -86,8 +87,8 @@ extension SwiftPredicateConversion {
 
     // MARK: Text
 
-    /// Whether a text contains another, or starts with it. In Swift every text does so with the empty one, which in the
-    /// predicate language is no part of any.
+    /// Converts "contains" and "starts with". In Swift, every text contains the empty text; in the predicate language,
+    /// none does.
     func textTest(
         _ text: ExpressionNode, _ comparator: PredicateNode.Comparator, _ part: ExpressionNode
     ) -> PredicateNode {
@@ -101,7 +102,7 @@ extension SwiftPredicateConversion {
 
     // MARK: Ranges
 
-    /// Whether a value lies between bounds; one that is `nil` bounds nothing.
+    /// Returns whether a value is within bounds; a `nil` bound does not limit.
     func range(
         _ element: ExpressionNode, from lower: ExpressionNode?, to upper: ExpressionNode?, isClosed: Bool
     ) -> PredicateNode {
@@ -115,7 +116,7 @@ extension SwiftPredicateConversion {
 
     // MARK: Optionals
 
-    /// A value through an optional: nil where that is nil.
+    /// Returns the transformed value of an optional; nil if the optional is nil.
     func flatMap(
         _ wrapped: any PredicateExpression, _ id: PredicateExpressions.VariableID,
         _ transform: any PredicateExpression
@@ -134,7 +135,7 @@ extension SwiftPredicateConversion {
         }
     }
 
-    /// `a ?? b`
+    /// Converts `a ?? b`.
     func coalesce(_ lhs: any PredicateExpression, _ rhs: any PredicateExpression) throws(Failure) -> Part {
         let left = try part(lhs)
         guard case .optionalPredicate(let presence, let predicate) = left else {
@@ -152,7 +153,7 @@ extension SwiftPredicateConversion {
 
     // MARK: Casts
 
-    /// The object where it is of one of the class's entities, else nil.
+    /// Returns the object if it belongs to one of the class's entities, else nil.
     func cast<Desired>(
         _ input: any PredicateExpression, to desired: Desired.Type, isUpcast: Bool
     ) throws(Failure) -> Part {
@@ -164,7 +165,7 @@ extension SwiftPredicateConversion {
 
     // MARK: Dictionaries
 
-    /// What a captured dictionary has for the key.
+    /// Returns the captured dictionary's value for the key.
     func entry(
         of dictionary: any PredicateExpression, _ key: any PredicateExpression, otherwise: ExpressionNode
     ) throws(Failure) -> ExpressionNode {
@@ -187,7 +188,7 @@ extension SwiftPredicateConversion {
         return result
     }
 
-    /// More would nest too deep for databases.
+    /// More entries would nest too deep for databases.
     private static let mostEntries = 100
 }
 
@@ -204,12 +205,12 @@ extension ExpressionNode {
         return false
     }
 
-    /// `a ?? b`: `TERNARY(a != nil, a, b)`.
+    /// Returns `a ?? b` as `TERNARY(a != nil, a, b)`.
     fileprivate static func coalescing(_ value: ExpressionNode, _ fallback: ExpressionNode) -> ExpressionNode {
         .conditional(value.isPresent, value, fallback)
     }
 
-    /// The parts of `a ?? b` where b is a constant.
+    /// The parts of `a ?? b` if b is a constant.
     fileprivate var coalesced: (value: ExpressionNode, fallback: ExpressionNode)? {
         guard case .conditional(.comparison(let test), let value, let fallback) = self, case .constant = fallback,
             test == .init(value, .notEqualTo, .null)
@@ -217,12 +218,12 @@ extension ExpressionNode {
         return (value, fallback)
     }
 
-    /// Whether the expression is nil wherever that value is.
+    /// Returns whether the expression is nil for every object for which the value is nil.
     fileprivate func isNil(whereNil value: ExpressionNode) -> Bool {
         if self == value { return true }
         switch self {
         case .keyPath(let operand, let keys):
-            // What collection operators make of nil is not nil.
+            // Collection operators on nil return a value.
             if operand.isNil(whereNil: value) { return !keys.contains { $0.hasPrefix("@") } }
             guard case .keyPath(let start, let first) = value, start == operand, keys.starts(with: first) else {
                 return false
@@ -243,7 +244,7 @@ extension ExpressionNode {
 }
 
 extension PredicateNode {
-    /// The conjunction, flat as the parser makes it; true parts vanish, one false part decides.
+    /// Returns the flat conjunction, as the parser makes it. True parts are removed; one false part makes it false.
     static func all(_ parts: [PredicateNode]) -> PredicateNode {
         var flat: [PredicateNode] = []
         for part in parts {
@@ -254,7 +255,7 @@ extension PredicateNode {
             default: flat.append(part)
             }
         }
-        // What is false for nil needs no test for it.
+        // A part that is false for nil needs no separate test.
         let needed = flat.filter { part in
             guard case .comparison(let test) = part, test.comparator == .notEqualTo, test.right == .null else {
                 return true
@@ -264,7 +265,7 @@ extension PredicateNode {
         return needed.count == 1 ? needed[0] : needed.isEmpty ? .constant(true) : .and(needed)
     }
 
-    /// The disjunction, flat; false parts vanish, one true part decides.
+    /// Returns the flat disjunction. False parts are removed; one true part makes it true.
     static func any(_ parts: [PredicateNode]) -> PredicateNode {
         var flat: [PredicateNode] = []
         for part in parts {
@@ -283,7 +284,7 @@ extension PredicateNode {
         return .not(part)
     }
 
-    /// Whether the predicate is false wherever that value is nil.
+    /// Returns whether the predicate is false for every object for which the value is nil.
     fileprivate func isFalse(whereNil value: ExpressionNode) -> Bool {
         switch self {
         case .constant(let holds): return !holds
@@ -308,7 +309,7 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
-    /// Whether it is a constant other than nil.
+    /// Whether the expression is a constant other than nil.
     fileprivate var isSomething: Bool {
         if case .constant = self { return self != .null }
         return false

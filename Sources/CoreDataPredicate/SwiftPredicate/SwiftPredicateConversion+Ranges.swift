@@ -1,10 +1,10 @@
 import Foundation
 
-// Ranges of Swift's predicates.
+// Converts ranges of Swift's predicates.
 //
-// What is called by name here takes the conformances below along: see `convertible(_:)`.
+// The calls by name into this file make the linker include the conformances below: see `convertible(_:)`.
 extension SwiftPredicateConversion {
-    /// Whether the element is in a range; `nil` for a range that is no `lower..<upper` and was not made outside of the predicate.
+    /// Returns whether the element is in a range; `nil` if the range is neither `lower..<upper` nor captured.
     func isIn(
         _ expression: any PredicateExpression, captured: Any?, _ element: ExpressionNode
     ) throws(Failure) -> PredicateNode? {
@@ -20,7 +20,7 @@ extension SwiftPredicateConversion {
     }
 }
 
-/// `lower..<upper`, each an expression.
+/// `lower..<upper`, whose bounds are expressions.
 private protocol OpenRange {
     typealias Conversion = SwiftPredicateConversion
 
@@ -33,7 +33,7 @@ extension PredicateExpressions.Range: OpenRange {
     }
 }
 
-/// A range that was made outside of the predicate.
+/// A captured range.
 private protocol BoundedRange {
     var bounds: (lower: Any?, upper: Any?, isClosed: Bool) { get }
 }

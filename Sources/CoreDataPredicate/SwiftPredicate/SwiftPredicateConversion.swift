@@ -1,31 +1,31 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Turns a predicate of Swift's, as `#Predicate` makes it, into a tree.
+/// Converts a Swift predicate, made by `#Predicate`, to a tree.
 ///
 ///     #Predicate<Book> { $0.pages > 300 && $0.author?.name == "Jane" }
 ///     // pages > 300 AND author.name == "Jane"
 ///     #Predicate<Author> { $0.books.contains { $0.pages > 300 } }
 ///     // SUBQUERY(books, $v0, $v0.pages > 300).@count > 0
 package final class SwiftPredicateConversion {
-    /// Why a predicate has no tree: the expression that the language lacks.
+    /// The error for an expression without an equivalent in the language.
     package struct Failure: EngineFailure {
         package let reason: String
 
         package init(reason: String) { self.reason = reason }
     }
 
-    /// What an expression of Swift's is in the language.
+    /// The converted form of a Swift expression.
     package enum Part {
         case expression(ExpressionNode)
         case predicate(PredicateNode)
-        /// A truth value that is nil unless the first one holds: what `flatMap` makes of a test.
+        /// A truth value that is nil unless the first predicate holds: the result of `flatMap` on a test.
         case optionalPredicate(PredicateNode, PredicateNode)
-        /// How two texts compare: -1, 0 or 1.
+        /// The comparison result of two texts: -1, 0 or 1.
         case ordering(ExpressionNode, ExpressionNode, TextOptions)
     }
 
-    /// The names of the entities whose classes pass the test, where the type is a class of managed objects.
+    /// Returns the names of the entities whose classes pass the test; `nil` if the type is not a managed object class.
     package typealias EntityNames = (_ type: Any.Type, _ isBelow: (Any.Type) -> Bool) -> [String]?
 
     private let name: (AnyKeyPath) -> String?
@@ -34,9 +34,9 @@ package final class SwiftPredicateConversion {
     private var variables: [PredicateExpressions.VariableID: ExpressionNode] = [:]
 
     /// - Parameters:
-    ///   - name: the key that a property's key path stands for.
-    ///   - constant: the language's constant for a value.
-    ///   - entities: the names of the entities whose objects are of a class; `nil` for what is no class of managed objects.
+    ///   - name: returns the key of a property's key path.
+    ///   - constant: returns the language's constant for a value.
+    ///   - entities: returns the names of the entities of a class; `nil` if it is not a managed object class.
     package init(
         name: @escaping (AnyKeyPath) -> String?, constant: @escaping (Any?) -> Constant,
         entities: @escaping EntityNames = { _, _ in nil }
@@ -67,7 +67,7 @@ package final class SwiftPredicateConversion {
         node(of: try part(expression))
     }
 
-    /// What the part is where a value is wanted.
+    /// Returns the part as a value expression.
     func node(of part: Part) -> ExpressionNode {
         switch part {
         case .expression(let expression): return expression
@@ -82,26 +82,26 @@ package final class SwiftPredicateConversion {
         }
     }
 
-    /// What an expression is; one without an equivalent that does not depend on the object is its value.
+    /// Converts an expression; one without an equivalent that does not depend on the object becomes its value.
     package func part(_ expression: any PredicateExpression) throws(Failure) -> Part {
         guard let convertible = convertible(expression) else {
             if let value = Self.value(of: expression) { return .expression(try constant(value)) }
             throw Failure(reason: "\(Self.name(of: expression)) has no equivalent in a predicate's format")
         }
         do { return try convertible.part(in: self) } catch {
-            // What leads from a captured value of any type to one that has an equivalent: `filter.mood.rawValue`.
+            // A chain from a captured value of any type to a supported value: `filter.mood.rawValue`.
             guard let value = Self.value(of: expression), let constant = try? constant(value) else { throw error }
             return .expression(constant)
         }
     }
 
-    /// The value of an expression without variables.
+    /// Returns the value of an expression without variables.
     package static func value(of expression: some PredicateExpression) -> Any? {
-        // A variable that nobody gave a value throws.
+        // A variable without a value throws.
         try? expression.evaluate(PredicateBindings())
     }
 
-    /// What an error calls an expression: `CollectionIndexSubscript`.
+    /// Returns the name of an expression in errors: `CollectionIndexSubscript`.
     static func name(of expression: any PredicateExpression) -> String {
         String(describing: type(of: expression)).prefix { $0 != "<" }.description
     }
@@ -130,7 +130,7 @@ package final class SwiftPredicateConversion {
         return node
     }
 
-    /// Runs `body` while the variable stands for the expression.
+    /// Runs `body` with the variable bound to the expression.
     package func binding<R>(
         _ id: PredicateExpressions.VariableID, to expression: ExpressionNode, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -139,7 +139,7 @@ package final class SwiftPredicateConversion {
         return try body()
     }
 
-    /// Runs `body` while each of the variables stands for its expression.
+    /// Runs `body` with each variable bound to its expression.
     package func binding<R>(
         _ bindings: ArraySlice<(PredicateExpressions.VariableID, ExpressionNode)>, _ body: () throws(Failure) -> R
     ) throws(Failure) -> R {
@@ -147,7 +147,7 @@ package final class SwiftPredicateConversion {
         return try binding(id, to: expression) { () throws(Failure) in try binding(bindings.dropFirst(), body) }
     }
 
-    /// The members of a collection that satisfy the test.
+    /// Returns the members of a collection that satisfy the test.
     func members(
         _ sequence: any PredicateExpression, _ id: PredicateExpressions.VariableID,
         _ test: any PredicateExpression, negated: Bool = false
@@ -167,7 +167,7 @@ extension SwiftPredicateConversion {
         E.Output.self is any StringProtocol.Type
     }
 
-    /// What the test is for each member of a collection that is a constant; `nil` for any other collection.
+    /// Returns the converted test for each member of a constant collection; `nil` for any other collection.
     func tests(
         ofMembers sequence: any PredicateExpression, _ id: PredicateExpressions.VariableID,
         _ test: any PredicateExpression
@@ -184,12 +184,12 @@ extension SwiftPredicateConversion {
         return tests
     }
 
-    /// More would meet the limits of databases.
+    /// More tests would exceed the limits of databases.
     static let mostTests = 500
 
     // MARK: Classes
 
-    /// Whether the object is of one of the class's entities.
+    /// Returns whether the object belongs to one of the class's entities.
     ///
     ///     SELF.entity.name IN {"Drink", "Juice"}
     func isKind<Desired>(
@@ -212,7 +212,7 @@ extension SwiftPredicateConversion {
     }
 }
 
-/// An expression of Swift's that the language has an equivalent for.
+/// A Swift expression with an equivalent in the language.
 package protocol ConvertibleExpression {
     typealias Conversion = SwiftPredicateConversion
 
@@ -223,7 +223,7 @@ extension ExpressionNode {
     static func number(_ value: Int64) -> ExpressionNode { .constant(.value(.integer(value))) }
     static var null: ExpressionNode { .constant(.value(.null)) }
 
-    /// The collection's `@count` held against a number.
+    /// Returns the comparison of the collection's `@count` with a number.
     func counted(_ comparator: PredicateNode.Comparator, _ count: Int64) -> PredicateNode {
         .comparison(.init(appending("@count"), comparator, .constant(.value(.integer(count)))))
     }

@@ -1,6 +1,6 @@
 /// The functions of the predicate language, by Apple's selector names.
 package enum PredicateFunction: String, CaseIterable, Sendable {
-    // Of a collection, or of the arguments when there is more than one.
+    // Functions of a collection, or of the arguments if there are several.
     case sum = "sum:"
     case count = "count:"
     case min = "min:"
@@ -39,7 +39,7 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
     case lowercase = "lowercase:"
     case canonical = "canonical:"
     case length = "length:"
-    /// The number of characters as people count them, as `count` of a Swift text. Not one of Apple's.
+    /// The number of user-perceived characters, like `count` of a Swift string. Apple has no such function.
     case characters = "characters:"
 
     case now = "now"
@@ -63,7 +63,7 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
 
     private var fixedCount: Int { rawValue.utf8.count { $0 == UInt8(ascii: ":") } }
 
-    /// The function that a format means by `name`: `sum(x)` and `sum:(x)` are the same.
+    /// The function with the name in a format: `sum(x)` and `sum:(x)` are the same.
     package init?(spelled name: String) {
         if let function = Self(rawValue: name) ?? Self(rawValue: name + ":") {
             self = function
@@ -76,7 +76,7 @@ package enum PredicateFunction: String, CaseIterable, Sendable {
         }
     }
 
-    /// How the function is written between its arguments and how tightly it binds; `nil` when it is a call.
+    /// The infix operator and its precedence; `nil` if the function is written as a call.
     package var infix: (symbol: String, precedence: Int)? {
         switch self {
         case .bitwiseOr: ("|", 2)

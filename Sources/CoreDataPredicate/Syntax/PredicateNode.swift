@@ -2,8 +2,8 @@ import CoreDataPrimitives
 
 /// A predicate as a tree of values.
 ///
-/// The tree holds no managed objects of Apple's classes: an object constant is a ``PredicateObject``, and whoever
-/// hands a tree to the engine first replaces those by ``Constant/key(_:)``.
+/// The tree contains no managed objects of Apple's classes: an object constant is a ``PredicateObject``. Before passing
+/// a tree to the engine, the caller replaces those by ``Constant/key(_:)``.
 package indirect enum PredicateNode {
     case constant(Bool)
     case comparison(Comparison)
@@ -57,13 +57,13 @@ package indirect enum PredicateNode {
     }
 }
 
-/// A block and the identity by which its predicate equals another.
+/// A block, and an identity that decides whether two predicates with blocks are equal.
 package final class PredicateBlock {
     package let body: (Operand, [String: Operand]) throws -> Bool
-    /// The object that the block was made for; two blocks of one origin are equal.
+    /// The object that the block was made for; two blocks with the same origin are equal.
     package let origin: AnyObject?
 
-    /// Why there is nothing to be run, in memory and in a store alike.
+    /// The reason why the block must not run, in memory or in a store.
     package let refusal: PredicateFailure?
 
     package init(origin: AnyObject? = nil, _ body: @escaping (Operand, [String: Operand]) throws -> Bool) {
@@ -72,7 +72,7 @@ package final class PredicateBlock {
         refusal = nil
     }
 
-    /// A predicate that cannot be followed, for that reason.
+    /// Makes a predicate that fails with the reason.
     package init(refusal: PredicateFailure) {
         origin = nil
         body = { _, _ in throw refusal }
@@ -110,14 +110,15 @@ package indirect enum ExpressionNode {
     case block(ExpressionBlock)
 }
 
-/// A block, the arguments that it gets besides the object, and the identity by which its expression equals another.
+/// A block, its arguments besides the object, and an identity that decides whether two expressions with blocks are
+/// equal.
 package final class ExpressionBlock {
     package let arguments: [ExpressionNode]
     package let body: (Operand, [Operand]) throws -> Operand
-    /// The object that the block was made for; two blocks of one origin are equal.
+    /// The object that the block was made for; two blocks with the same origin are equal.
     package let origin: AnyObject?
 
-    /// Why there is nothing to be run, in memory and in a store alike.
+    /// The reason why the block must not run, in memory or in a store.
     package let refusal: PredicateFailure?
 
     package init(
@@ -130,7 +131,7 @@ package final class ExpressionBlock {
         refusal = nil
     }
 
-    /// An expression that has no value, for that reason.
+    /// Makes an expression that fails with the reason.
     package init(refusal: PredicateFailure) {
         origin = nil
         arguments = []
@@ -144,18 +145,18 @@ package final class ExpressionBlock {
 /// A constant of a predicate.
 package indirect enum Constant {
     case value(Value)
-    /// A managed object or object ID, as the caller gave it.
+    /// A managed object or object ID, as passed by the caller.
     case object(any PredicateObject)
-    /// A row of the store that the predicate is translated for; `nil` for an object that is in none of its rows.
+    /// A row of the store that the predicate is translated for; `nil` for an object that has no row there.
     case key(RowKey?)
-    /// An array, set or ordered set; sets print and compare without order.
+    /// An array, set or ordered set; sets are printed and compared without order.
     case collection([Constant], isOrdered: Bool)
     case dictionary([(key: Constant, value: Constant)])
-    /// `FIRST`, `LAST`, `SIZE` in an index.
+    /// `FIRST`, `LAST`, `SIZE` as an index.
     case symbol(String)
 }
 
-/// How text is compared: `[c]`, `[d]`, `[n]`, `[l]`; raw values are Apple's.
+/// The options of text comparisons: `[c]`, `[d]`, `[n]`, `[l]`; raw values are Apple's.
 package struct TextOptions: OptionSet, Hashable, Sendable {
     package let rawValue: UInt
 

@@ -1,19 +1,20 @@
-/// Who has which connection of a database: a value that decides, without threads, locks and files.
+/// A connection pool as a value: it decides which client uses which connection, without threads, locks or I/O.
 ///
 /// ```
 ///             enterReader                giveBack
-///    idle ───────────────▶ lent ───────────────────▶ idle      another is opened while there are fewer than the limit
+///    idle ───────────────▶ lent ───────────────────▶ idle      a new one is opened up to the limit
 ///
 ///             enterWriter                leaveWriter
-///    free ───────────────▶ somebody's ─────────────▶ free      entered again by the same client, left as often
+///    free ───────────────▶ taken ──────────────────▶ free      reentrant: the same client leaves as often as it enters
 ///
-///    open ── close ──▶ closing ── the last one comes back ──▶ closed
+///    open ── close ──▶ closing ── the last connection is returned ──▶ closed
 /// ```
-/// Each call answers what the client has to do: use a connection, open one, wait and ask again. The database of a driver guards the
-/// pool by a lock and does that. It is inlined into the driver, where the kind of connection is known.
-package struct ConnectionPool<Connection: AnyObject> {
-    /// A thread.
-    package struct Client: Equatable {
+/// Each call returns the client's next action: use a connection, open one, or wait and ask again. The driver's database
+/// guards the pool with a lock and performs the action. The pool is inlined into the driver, which knows the concrete
+/// connection type. Generic functions are specialised there only if their types are `@usableFromInline` too.
+@usableFromInline package struct ConnectionPool<Connection: AnyObject> {
+    /// The thread that uses a connection.
+    @usableFromInline package struct Client: Equatable, Sendable {
         @usableFromInline let number: UInt
 
         @inlinable package init(number: UInt) { self.number = number }
@@ -30,51 +31,51 @@ package struct ConnectionPool<Connection: AnyObject> {
         }
     }
 
-    /// Whether one connection both reads and writes, and readers take turns with writers.
+    /// Whether one connection both reads and writes, and readers alternate with writers.
     @usableFromInline let usesOneConnection: Bool
-    /// The most connections that read.
+    /// The maximum number of reading connections.
     @usableFromInline let readerLimit: Int
     @usableFromInline var idle: [Connection] = []
     @usableFromInline var loans: [Loan] = []
-    /// Places taken by connections that are being opened.
+    /// The number of connections that are being opened.
     @usableFromInline var openingCount = 0
-    /// The connection that writes, once there is one.
+    /// The writing connection; `nil` before it is opened.
     @usableFromInline var writer: Connection?
-    /// Who has the writing connection, how deeply, and whether a write is among the calls that it is in.
+    /// The client that holds the writing connection, its nesting depth, and whether one of the nested calls is a write.
     @usableFromInline var writing: (client: Client, depth: Int, isInWrite: Bool)?
     @usableFromInline var hasClosed = false
 
-    /// A pool that begins with an open connection: the only one, or one that reads.
+    /// Makes a pool with one open connection: the only one, or a reader.
     @inlinable package init(_ first: Connection, usesOneConnection: Bool, readerLimit: Int) {
         self.usesOneConnection = usesOneConnection
         self.readerLimit = max(1, readerLimit)
         if usesOneConnection { writer = first } else { idle = [first] }
     }
 
-    // MARK: Looking
+    // MARK: State
 
-    /// Whether no connection is handed out any more.
+    /// Whether the pool no longer lends connections.
     @inlinable package var isClosed: Bool { hasClosed }
 
-    /// The connections that nobody uses, but the writer.
+    /// The idle connections except the writer.
     @inlinable package var idleReaders: [Connection] { idle }
 
-    /// Every connection that is open.
+    /// All open connections.
     @inlinable package var connections: [Connection] { idle + loans.map(\.connection) + (writer.map { [$0] } ?? []) }
 
     @inlinable package var isWriting: Bool { writing != nil }
 
-    /// Whether the client has a connection that only reads.
+    /// Returns whether the client holds a reading connection.
     @inlinable package func isLent(to client: Client) -> Bool { loans.contains { $0.client == client } }
 
     // MARK: Reading
 
-    package enum ReaderEntry {
-        /// The connection that the client reads with already.
+    @usableFromInline package enum ReaderEntry {
+        /// The client already holds this reading connection.
         case inHand(Connection)
-        /// One that is the client's until ``giveBack(_:)``.
+        /// The client holds this connection until ``giveBack(_:)``.
         case lent(Connection)
-        /// The client opens one itself and tells by ``didOpenReader(_:for:)``.
+        /// The client must open a connection and call ``didOpenReader(_:for:)``.
         case mayOpen
         case mustWait
         case isClosed
@@ -93,7 +94,7 @@ package struct ConnectionPool<Connection: AnyObject> {
         return .mayOpen
     }
 
-    /// The connection is the client's until ``giveBack(_:)``; `nil` where it could not be opened.
+    /// Lends the connection to the client until ``giveBack(_:)``; `nil` if it could not be opened.
     @inlinable package mutating func didOpenReader(_ connection: Connection?, for client: Client) {
         openingCount -= 1
         if let connection { loans.append(Loan(connection: connection, client: client)) }
@@ -101,7 +102,7 @@ package struct ConnectionPool<Connection: AnyObject> {
 
     @inlinable @inline(__always)
     package mutating func giveBack(_ connection: Connection) {
-        // Most often one thread reads at a time.
+        // Usually only one thread reads at a time.
         if loans.count == 1, loans[0].connection === connection {
             loans.removeLast()
         } else {
@@ -111,12 +112,12 @@ package struct ConnectionPool<Connection: AnyObject> {
         idle.append(connection)
     }
 
-    /// Takes a lent connection out of the pool: nobody is to use it any more.
+    /// Removes a lent connection from the pool, so that it is not used again.
     @inlinable package mutating func discard(_ connection: Connection) {
         loans.removeAll { $0.connection === connection }
     }
 
-    /// Lends the idle connections of which that is true, each until ``giveBack(_:)``.
+    /// Lends the idle connections that satisfy the condition, each until ``giveBack(_:)``.
     @inlinable package mutating func lendIdle(to client: Client, where isWanted: (Connection) -> Bool) -> [Connection] {
         let wanted = idle.filter(isWanted)
         guard !wanted.isEmpty else { return [] }
@@ -127,16 +128,17 @@ package struct ConnectionPool<Connection: AnyObject> {
 
     // MARK: Writing
 
-    package enum WriterEntry {
-        /// `nil` where the client has to open it and to tell by ``didOpenWriter(_:)``; whether it has it for the first time.
+    @usableFromInline package enum WriterEntry {
+        /// The writer, and whether this is the client's outermost call. If the writer is `nil`, the client must open it
+        /// and call ``didOpenWriter(_:)``.
         case taken(Connection?, isOutermost: Bool)
         case mustWait
-        /// The client is in a write, and the call is another one.
+        /// The client is inside a write and has started another one.
         case isInWrite
         case isClosed
     }
 
-    /// `isWrite` is false for a read by the only connection, which may be inside another call.
+    /// Enters the writer. `isWrite` is false for a read on the only connection, which may be nested in another call.
     @inlinable package mutating func enterWriter(_ client: Client, isWrite: Bool) -> WriterEntry {
         if hasClosed { return .isClosed }
         guard let current = writing else {
@@ -151,7 +153,7 @@ package struct ConnectionPool<Connection: AnyObject> {
 
     @inlinable package mutating func didOpenWriter(_ connection: Connection) { writer = connection }
 
-    /// Takes the writing connection out of the pool, for the next client to open another one.
+    /// Removes the writing connection from the pool; the next client opens another one.
     @inlinable package mutating func discardWriter() { writer = nil }
 
     @inlinable package mutating func leaveWriter(fromWrite: Bool) {
@@ -163,25 +165,28 @@ package struct ConnectionPool<Connection: AnyObject> {
 
     // MARK: Closing
 
-    /// No connection is handed out from now on; false where that was so already.
+    /// Stops lending connections; returns false if the pool was closed already.
     @inlinable package mutating func close() -> Bool {
         defer { hasClosed = true }
         return !hasClosed
     }
 
-    /// Whether somebody else uses a connection: who closes from inside a call would wait for itself.
+    /// Returns whether the client holds a connection: closing from inside such a call would deadlock.
     @inlinable package func isInUse(by client: Client) -> Bool {
         loans.contains { $0.client == client } || (writing.map { $0.client == client } ?? false)
     }
 
-    /// - Parameter countsOpening: whether a connection that is being opened is in use; else its client has to close it when it is open.
+    /// Returns whether another client holds a connection.
+    ///
+    /// - Parameter countsOpening: whether a connection that is being opened counts. Otherwise its client must close it
+    ///   after opening.
     @inlinable package func isInUse(besidesBy client: Client, countsOpening: Bool = true) -> Bool {
         countsOpening && openingCount > 0 || loans.contains { $0.client != client }
             || (writing.map { $0.client != client } ?? false)
     }
 
-    /// The connections that nobody uses leave the pool, to be closed in this order: the writer goes last, since the last
-    /// connection to close empties the log into the file.
+    /// Removes the idle connections from the pool and returns them in the order in which to close them. The writer is
+    /// last, because the last connection to close checkpoints the log into the file.
     @inlinable package mutating func takeIdle() -> [Connection] {
         var taken = idle
         idle.removeAll()

@@ -1,34 +1,37 @@
 import CoreDataPrimitives
 import Foundation
 
-/// How a database is opened, for whoever opens one without knowing its driver.
+/// The options for opening a database, independent of the driver.
 package struct DatabaseOptions: Hashable, Sendable {
-    /// The file, `nil` for a database in memory.
+    /// The path of the file; `nil` for a database in memory.
     package var path: String?
-    /// A database on a server instead of a file, as the user wrote it: only the driver reads it, since it may have a password.
+    /// The URL of a database on a server, as the user wrote it. Only the driver reads it, because it may contain a
+    /// password.
     package var server: URL?
     package var isReadOnly = false
-    /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder.
+    /// With ``isReadOnly``: whether the file is read once, without adding files to its folder.
     package var leavesNothing = false
-    /// Whether a file that is there stays as it is until ``SQLDatabase/prepareFile()``, or the first write.
+    /// Whether an existing file stays unchanged until ``SQLDatabase/prepareFile()`` or the first write.
     package var isLookedAtFirst = false
-    /// Whether a missing file is made.
+    /// Whether the file keeps its journal mode, regardless of ``pragmas``.
+    package var keepsJournal = false
+    /// Whether a missing file is created.
     package var createsFile = true
-    /// By name, as the user gave them: `["journal_mode": "DELETE"]`.
+    /// The pragmas by name, as the user wrote them: `["journal_mode": "DELETE"]`.
     package var pragmas: [String: String] = [:]
-    /// How long to wait for another's lock; `nil` for the driver's own choice.
+    /// The maximum time to wait for another connection's lock; `nil` for the driver's default.
     package var busyTimeout: Duration?
-    /// The most connections that read at once; `nil` for the driver's own choice.
+    /// The maximum number of concurrent readers; `nil` for the driver's default.
     package var readerCount: Int?
-    /// The most former states that are kept at once, see ``SQLDatabase/pinned()``; `nil` for the driver's own choice.
+    /// The maximum number of pinned snapshots, see ``SQLDatabase/pinned()``; `nil` for the driver's default.
     package var stateCount: Int?
-    /// How many bytes the log may have before former states are given up; `nil` for the driver's own choice.
+    /// The size of the log in bytes from which pinned snapshots are released; `nil` for the driver's default.
     package var stateLogByteCount: Int?
 
-    /// The clock of a database that runs in this process; a server has its own.
+    /// The clock of a database in this process; a server uses its own.
     package var clock = StoreClock.system
 
-    /// Whether commits are told to those who watch for them, where a database does not do that by itself.
+    /// Whether the database notifies observers of commits; needed only for databases that do not do so by themselves.
     package var tellsOfCommits = false
 
     package init(path: String?) { self.path = path }

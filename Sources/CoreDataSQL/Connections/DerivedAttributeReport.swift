@@ -4,7 +4,7 @@ package struct DerivedAttributeReport: Hashable, Sendable {
     /// `Z_ENT` and `Z_PK` of the row.
     package var entityNumber: Int64
     package var primaryKey: Int64
-    /// The attribute, or its column where a trigger of ``SQLFunction/predicateAttributeUpdated`` made the report.
+    /// The attribute; its column if a trigger of ``SQLFunction/predicateAttributeUpdated`` made the report.
     package var attribute: String
     package var value: SQLValue
     /// Whether the row was being inserted.

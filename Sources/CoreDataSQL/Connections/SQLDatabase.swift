@@ -3,111 +3,113 @@ import Foundation
 
 /// A database that is open: a pool of readers beside one writer.
 ///
-/// Both calls block until a connection is free and run `body` on the calling thread. A reader sees the last
-/// committed state and does not wait for the writer. Nested calls from inside `body` are a programmer's error.
+/// Both calls block until a connection is free and run `body` on the calling thread. A reader sees the last committed
+/// state and does not wait for the writer. Nested calls inside `body` are a programming error.
 package protocol SQLDatabase: AnyObject, Sendable {
-    /// How it is written to, and what it can do.
+    /// The SQL dialect, with the database's capabilities.
     var dialect: SQLDialect { get }
 
-    /// The constraints that whoever opened it wants its tables to have; `nil` for those that they have.
+    /// The constraints that the user's options request for tables; `nil` to keep the existing constraints.
     var wantedConstraints: ConstraintKinds? { get }
 
     @discardableResult
     func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
-    /// As ``read(_:)``, for a single statement, which sees one state of the database by itself: it spares the statements
-    /// that begin and end a transaction, two thirds of what a row by key costs.
+    /// Reads like ``read(_:)``, but a single statement without a transaction: the statement sees one state of the
+    /// database. This saves the statements that begin and end a transaction, two thirds of the cost of a row by key.
     @discardableResult
     func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
-    /// Runs `body` on the writing connection in one transaction that begins by taking the write lock: committed
-    /// when `body` returns, rolled back when it throws.
+    /// Runs `body` on the writing connection in a transaction that takes the write lock first. The transaction commits
+    /// when `body` returns, and rolls back when it throws.
     ///
-    /// `committed` is called after that, before anybody else can write by this database.
+    /// `committed` is called after the commit, before another client of this database can write.
     @discardableResult
     func write<R>(_ body: (any SQLConnection) throws -> R, committed: (R) -> Void) throws -> R
 
-    /// As ``write(_:committed:)``, while others may write, too: what `body` reads may be another's to change, unless the
-    /// statement locks it. For those who see to it that their statements find what they count on.
+    /// Writes like ``write(_:committed:)``, but concurrently with other writers. Another writer may change rows that
+    /// `body` reads, unless the statement locks them. So `body` must verify that its statements find the expected rows.
     ///
-    /// `atOnce` has the commit go to a server together with the statements before it, whose results nobody sees until then. Where one of
-    /// them does not find the rows that it counts on nothing is written, and ``SQLFailure/Kind/expectation`` is thrown: run again without
-    /// it, the statement tells of them by itself.
+    /// With `atOnce`, the commit is sent to the server in one batch with the statements before it, and their results
+    /// arrive only after that. If a statement does not find its expected rows, nothing is written and the call throws
+    /// ``SQLFailure/Kind/expectation``. Run it again without `atOnce` to let the statement report the conflict.
     @discardableResult
     func writeBesideOthers<R>(
         atOnce: Bool, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
     ) throws -> R
 
-    /// Runs `body` on the writing connection without a transaction, for statements that forbid one.
+    /// Runs `body` on the writing connection without a transaction, for statements that cannot run in one.
     @discardableResult
     func writeWithoutTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R
 
-    /// What was committed when this is called, and nothing later, for as long as somebody holds it: a database that only reads.
+    /// Pins the current committed state: a read-only database that shows this state for as long as it is retained.
     ///
-    /// Whoever asks while nobody has committed gets the same one. `nil` where the database cannot keep a former state while it is
-    /// written to.
+    /// Callers share a snapshot until the next commit. The result is `nil` if the database cannot preserve a snapshot
+    /// during writes.
     ///
-    /// - Throws: ``SQLFailure`` of the kind `.tooManyStates` where as many are held as the options allow.
+    /// - Throws: ``SQLFailure`` of the kind `.tooManyStates` if the options do not allow another snapshot.
     func pinned() throws -> (any SQLDatabase)?
 
-    /// Makes the file ready to be written to, where it was opened with ``DatabaseOptions/isLookedAtFirst``, before anybody else reads from
-    /// the database.
+    /// Prepares a file that was opened with ``DatabaseOptions/isLookedAtFirst`` for writing, before any other client
+    /// reads from the database.
     func prepareFile() throws
 
-    /// Closes every connection, waiting for those in use; the database is unusable afterwards.
+    /// Closes every connection after waiting for those in use; the database is unusable afterwards.
     func close()
 
-    /// Reads and writes the file at that path from now on, unless the check, which gets a connection to it, throws; what is
-    /// under way ends in the old one first.
+    /// Switches to the file at the path, unless `check`, which receives a connection to it, throws. Running calls
+    /// finish on the old file first.
     func move(to path: String, check: (any SQLConnection) throws -> Void) throws
 
     /// Makes the statements that run now, on any connection, fail with ``SQLFailure/Kind/interrupted``.
     func interrupt()
 
-    /// Runs `body`, and has what it reads with the calling thread fail with ``SQLFailure/Kind/interrupted`` once `isStopped` says so:
-    /// also a statement that has not given a row yet, and no other thread's.
+    /// Runs `body`. Once `isStopped` returns true, reads of the calling thread fail with
+    /// ``SQLFailure/Kind/interrupted``, even if a statement has not returned a row yet. Other threads are not affected.
     func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R
 
-    /// Shows the observer every statement of the calls that begin from now on; `nil` ends that.
+    /// Sets the observer of all statements in calls that begin from now on; `nil` removes it.
     func setObserver(_ observer: (any SQLObserver)?)
 
-    /// Shows another observer every statement, too, of the calls that begin from now on.
+    /// Adds another observer of all statements in calls that begin from now on.
     func addObserver(_ observer: any SQLObserver)
-    /// Ends what ``addObserver(_:)`` began.
+    /// Removes an observer that ``addObserver(_:)`` added.
     func removeObserver(_ observer: any SQLObserver)
 
-    /// Has readers call the check, with their connection, before they give the first row of a statement that may be of another
-    /// schema than it was written for: whenever somebody has changed the schema. What it throws the statement throws.
+    /// Makes readers call `check`, with their connection, after any client changed the schema. They call it before the
+    /// first row of a statement that may have been written for another schema. The statement throws the check's errors.
     func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?)
 
-    /// Tells the observer, if there is one, what no statement shows.
+    /// Passes an event that no statement shows to the observer, if there is one.
     func note(_ text: @autoclosure () -> String)
 
-    /// What counts the commits of others, on a connection of its own; `nil` for a database that nobody else can write to.
+    /// Makes a counter of commits by other clients, with a connection of its own; `nil` if no other client can write to
+    /// the database.
     func makeCommitCounter() throws -> (any SQLCommitCounter)?
 
-    /// Calls `told` when somebody has committed, on a queue of its own, until the watch is cancelled or nobody holds it; `nil` for a
-    /// database that has to be asked, see ``makeCommitCounter()``.
+    /// Calls `told` on a separate queue after each commit by another client, until the watch is cancelled or released.
+    /// `nil` if the database must be polled, see ``makeCommitCounter()``.
     func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)?
 
-    /// Holds what has that name among all who use the store, on a connection of its own, unless somebody else does.
+    /// Acquires the named lock among all clients of the store, on a connection of its own, unless another client holds
+    /// it.
     func hold(_ name: String) throws -> SQLHolding
 
-    // MARK: What databases have words of their own for
+    // MARK: Operations with database-specific statements
 
-    /// Checks the whole file; the problems found, empty where there are none.
+    /// Checks the whole file; returns the problems, empty if there are none.
     func integrityProblems() throws -> [String]
 
-    /// How the database would go about a query, a line a step.
+    /// Returns the database's plan for a query, one line per step.
     func plan(of query: SQLText) throws -> [String]
 
-    /// What the database says of itself, by its own names: `["page_size": "4096"]`.
+    /// Returns the database's settings, by its own names: `["page_size": "4096"]`.
     func settings() throws -> [String: String]
 
-    /// Learns how values are spread, for the choice of indexes.
+    /// Collects statistics of the values, which the query planner uses to choose indexes.
     func analyze() throws
 
-    /// Gives back the space of what was deleted.
+    /// Releases the space of deleted rows.
     func vacuum() throws
 }
 
@@ -117,7 +119,7 @@ extension SQLDatabase {
         try write(body, committed: { _ in })
     }
 
-    /// A database that has one writer at a time has no others.
+    /// A database with a single writer has no concurrent writers.
     @discardableResult
     package func writeBesideOthers<R>(
         atOnce: Bool, _ body: (any SQLConnection) throws -> R, committed: (R) -> Void
@@ -130,15 +132,15 @@ extension SQLDatabase {
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
 }
 
-/// What tells of commits until it is cancelled, or nobody holds it.
+/// A subscription to commits, which ends when it is cancelled or released.
 package protocol SQLCommitWatch: AnyObject, Sendable {
     func cancel()
 }
 
-/// Tells whether anybody has committed to a database: two values differ if somebody did between them.
+/// Detects commits to a database: two values differ if another client committed between them.
 package protocol SQLCommitCounter: AnyObject, Sendable {
     func value() throws -> Int64
-    /// Gives the connection up; called once.
+    /// Releases the connection; called once.
     func close()
 }
 
@@ -146,78 +148,84 @@ package protocol SQLCommitCounter: AnyObject, Sendable {
 package protocol SQLConnection: AnyObject {
     var dialect: SQLDialect { get }
 
-    /// The statement of that text, prepared once and kept; it is reset and has no bindings.
+    /// Returns the statement of the text, which is prepared once and cached, without bindings.
     ///
-    /// A statement that is still in use is never handed out twice: a second call with its text prepares another.
+    /// A statement in use is not returned twice: a second call with its text prepares another statement.
     func statement(_ sql: String) throws -> any SQLStatement
 
-    /// What gives rows of a table by its key, one after the other.
+    /// Returns a statement that fetches rows of a table by key, one at a time.
     ///
-    /// `select` is of the table alone and has no condition; `key` is its column with whole numbers that differ.
+    /// `select` reads only the table and has no condition; `key` is a column of unique integers.
     func keyedStatement(_ select: SelectStatement, key: String) -> any SQLKeyedStatement
 
     /// Runs statements that return nothing.
     func execute(_ sql: String) throws
 
-    /// Whether what runs by ``SQLStatement/runLater(expecting:otherwise:)`` is told of late, so that many statements share a
-    /// way to a server and back.
+    /// Whether results of ``SQLStatement/runLater(expecting:otherwise:)`` arrive later, so that many statements share
+    /// one round trip.
     var pipelines: Bool { get }
-    /// Whether the commit is to go with what is sent: a statement that is put off fails by itself where it does not find the rows that it
-    /// counts on.
+    /// Whether the commit is sent together with the queued statements. A queued statement then fails by itself if it
+    /// does not find the expected rows.
     var commitsAtOnce: Bool { get }
-    /// Whether what is put off from now on may run in any order, since each row is written by one statement only, and none looks at others.
+    /// Whether statements queued from now on may run in any order: one statement writes each row, and none reads other
+    /// rows.
     var runsInAnyOrder: Bool { get set }
-    /// Has all that was put off be done, and throws what came of it; nothing where it can wait for the commit that is to go with it.
+    /// Completes all queued statements and throws their errors; does nothing if they can wait for the commit that is
+    /// sent with them.
     func settle() throws
 
-    /// Begins to copy rows into a table, which nothing else is asked before its end; `nil` where the database does not take rows so.
+    /// Begins to copy rows into a table; no other statement may run until it ends. `nil` if the database does not
+    /// support it.
     ///
-    /// It costs ways to the server of its own, for thousands of rows less than what statements take longer.
+    /// It costs additional round trips; for thousands of rows, it saves more time than they cost.
     func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)?
 
-    /// Has the transaction last though nothing is asked of it for a while.
+    /// Prevents a timeout of the transaction during a long pause without statements.
     func expectPauses() throws
 
-    /// Runs a part of a transaction that may fail without it: what it did is taken back then, and the transaction goes on.
+    /// Runs a part of a transaction that may fail: its changes are then rolled back, and the transaction continues.
     func attempting<R>(_ body: () throws -> R) throws -> R
 
-    /// Whether there is a table of that name with those columns, of the schema as the connection last read it; `nil` where
-    /// only a statement can tell.
+    /// Returns whether a table with these columns exists in the schema that the connection last read; `nil` if only a
+    /// statement can find out.
     func knowsTable(_ name: String, columns: [String]) -> Bool?
 
-    /// A number that changes whenever anybody changes the schema; in a transaction, as the transaction sees it.
+    /// Returns a number that changes with each change of the schema; a transaction sees its own changes.
     func schemaVersion() throws -> Int64
-    /// Sees that the number is that one, perhaps late, with what runs next; else `otherwise` runs before anything is told of that.
+    /// Verifies that the number equals `version`, possibly later, together with the next statement; if not, `otherwise`
+    /// runs before the error is reported.
     func expectSchemaVersion(_ version: Int64, otherwise: @escaping () throws -> Void) throws
-    /// Makes the number another one, so that others look at the schema again.
+    /// Changes the number, so that other clients read the schema again.
     ///
-    /// - Parameter tables: those whose rows this transaction has made into what the former schema does not know; nobody reads them as that.
+    /// - Parameter tables: tables whose rows this transaction converted to a format that clients with the old schema
+    ///   must not read.
     func changeSchemaVersion(rowsOf tables: [String]) throws
-    /// Has the number be had for less, where the database knows how; in the transaction that makes a store, before that has one.
+    /// Makes reads of the number cheaper, if the database supports it; called in the transaction that creates a store.
     func keepSchemaVersion() throws
 
     /// Writes comments on tables and columns, if the database keeps comments.
     func describe(_ comments: [SchemaComment]) throws
-    /// Whether the view of the history is missing, and can be made.
+    /// Returns whether the view of the history is missing and can be created.
     func lacksHistoryView() throws -> Bool
-    /// Makes the view of the history for other programs, if the database has such views. The history's tables exist.
+    /// Makes the view of the history for other programs, if the database has such views. The history's tables must
+    /// exist.
     func makeHistoryView() throws
-    /// Drops the view: its tables cannot be dropped before it.
+    /// Drops the view; this must happen before its tables are dropped.
     func dropHistoryView() throws
 
-    /// What the connection's user keeps with it, under a small number, and uses only while it has the connection; it goes
-    /// when the connection is closed. `nil` where nothing has been kept.
+    /// Returns the object that the connection's user stored with it under a small number. It may be used only while
+    /// holding the connection, and is released when the connection closes. `nil` if none was stored.
     func companion(_ number: Int) -> AnyObject?
     func keep(_ companion: AnyObject, as number: Int)
 
-    /// The derived attributes that triggers have set since the current write began, in order.
+    /// The derived attributes that triggers set since the current write began, in order.
     var derivedAttributeReports: [DerivedAttributeReport] { get }
 }
 
 extension SQLConnection {
     package func knowsTable(_ name: String, columns: [String]) -> Bool? { nil }
 
-    /// For a database of which a statement that fails leaves the transaction as it was.
+    /// For a database where a failed statement does not change the transaction.
     package func attempting<R>(_ body: () throws -> R) throws -> R { try body() }
 
     package func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)? { nil }
@@ -240,26 +248,26 @@ extension SQLConnection {
         if try schemaVersion() != version { try otherwise() }
     }
 
-    /// The statement with its values bound; whoever gets it resets it.
+    /// Returns the statement with its values bound; the caller must reset it.
     package func statement(_ statement: some SQLRenderable) throws -> any SQLStatement {
         try self.statement(statement.text(in: dialect))
     }
 
-    /// Runs one statement and returns the number of rows that it changed.
+    /// Runs one statement and returns the number of changed rows.
     @discardableResult
     package func run(_ statement: some SQLRenderable) throws -> Int { try run(statement.text(in: dialect)) }
 
-    /// Every row of a query; for the few that are read as values.
+    /// Returns all rows of a query as values; for small results.
     package func rows(_ query: some SQLRenderable) throws -> [[SQLValue]] { try rows(query.text(in: dialect)) }
 
-    /// The statement of that text with its values bound; whoever gets it resets it.
+    /// Returns the statement of the text with its values bound; the caller must reset it.
     package func statement(_ text: SQLText) throws -> any SQLStatement {
         let statement = try statement(text.sql)
         if !text.bindings.isEmpty { try statement.bind(text.bindings, at: 0) }
         return statement
     }
 
-    /// Runs one statement and returns the number of rows that it changed.
+    /// Runs one statement and returns the number of changed rows.
     @discardableResult
     package func run(_ text: SQLText) throws -> Int {
         let statement = try statement(text)
@@ -267,7 +275,7 @@ extension SQLConnection {
         return try statement.run()
     }
 
-    /// Every row of a query; for the few that are read as values.
+    /// Returns all rows of a query as values; for small results.
     package func rows(_ text: SQLText) throws -> [[SQLValue]] {
         let statement = try statement(text)
         defer { statement.reset() }
@@ -277,15 +285,15 @@ extension SQLConnection {
     }
 }
 
-/// Rows on their way into a table, value by value in the order of its columns.
+/// A bulk copy of rows into a table, value by value in the order of its columns.
 package protocol SQLRowCopy: AnyObject {
     func beginRow() throws
     func append(_ value: Int64) throws
-    /// As ``SQLStatement/bind(_:columns:kinds:at:)``.
+    /// Appends a row; for the parameters see ``SQLStatement/bind(_:columns:kinds:at:)``.
     func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind]) throws
-    /// Has the table take the rows, and throws where it refuses one: then it has none of them.
+    /// Completes the copy. Throws if the table refuses a row; then no row was copied.
     func end() throws
-    /// Ends it without rows, if it has not ended; the transaction can only be rolled back then.
+    /// Cancels a copy that has not ended; afterwards the transaction can only roll back.
     func giveUp()
 }
 
@@ -301,28 +309,29 @@ package protocol SQLStatement: AnyObject {
     /// `columns[i]` is the row's column for parameter `first + i`; `kinds` are those of the row's layout.
     func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws
 
-    /// Puts a value behind those of the array that is bound to the parameter, `nil` for NULL.
+    /// Appends a value to the array that is bound to the parameter; `nil` for NULL.
     func append(_ value: Int64?, at parameter: Int) throws
 
-    /// Puts columns of a row behind the values of the arrays that are bound to the parameters from `first` on; as
+    /// Appends columns of a row to the arrays that are bound to the parameters from `first` on; for the parameters see
     /// ``bind(_:columns:kinds:at:)``.
     func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws
 
-    /// How many bytes the arrays have by now.
+    /// The total size of the arrays in bytes.
     var arrayByteCount: Int { get }
 
-    /// Moves to the next row; false when there is none. Afterwards the statement must be reset to run again.
+    /// Moves to the next row; returns false if there is none. Afterwards the statement must be reset to run again.
     func step() throws -> Bool
 
-    /// Steps to the end and returns the number of rows that the statement changed; the statement may then run
-    /// again, with the bindings that it has.
+    /// Steps to the end and returns the number of rows that the statement changed. The statement can then run again
+    /// with the same bindings.
     @discardableResult
     func run() throws -> Int
 
-    /// As ``run()``, of which it may be told later: `otherwise` runs where another number of rows was changed than expected.
+    /// Runs like ``run()``, but the result may arrive later. `otherwise` runs if the number of changed rows is not the
+    /// expected one.
     func runLater(expecting count: Int?, otherwise: @escaping () throws -> Void) throws
 
-    /// As ``run()``, for an `INSERT … ON CONFLICT … DO UPDATE` that shall only update: `nil` where it inserted a row.
+    /// Runs an `INSERT … ON CONFLICT … DO UPDATE` that must only update, like ``run()``; `nil` if it inserted a row.
     func runUpdating() throws -> Int?
 
     var columnCount: Int { get }
@@ -330,47 +339,49 @@ package protocol SQLStatement: AnyObject {
     func value(_ column: Int) -> SQLValue
     /// The integer, 0 for NULL.
     func integer(_ column: Int) -> Int64
-    /// The integers, 0 for NULL, of three columns from `first` on: what each row begins with.
+    /// Returns the integers, 0 for NULL, of three columns from `first` on: the first columns of each row.
     func threeIntegers(from first: Int) -> (Int64, Int64, Int64)
     func isNull(_ column: Int) -> Bool
 
     /// Reads the columns from `first` on into the builder's columns, in order: one call for a whole row.
     ///
-    /// A value of another storage class than the kind's is converted as the database converts it: a date that
-    /// was stored as an integer reads as a double.
+    /// A value of another storage class is converted by the database's rules: a date that was stored as an integer is
+    /// read as a double.
     func read(into builder: RowBuilder, kinds: [ColumnKind], from first: Int)
 
-    /// Reads the result's column `columns[i]` into the builder's column *i*; where it is negative the builder's
+    /// Reads the result's column `columns[i]` into the builder's column *i*; for a negative index, the builder's column
     /// stays NULL.
     func read(into builder: RowBuilder, kinds: [ColumnKind], columns: [Int])
 
-    /// Puts the columns of fields into a caller's memory as Swift's own types: one call for a whole row.
+    /// Writes the columns of the fields to the caller's memory as Swift types: one call for a whole row.
     ///
-    /// Bit *i* of the result is set where field *i* was put there; the caller makes the others of ``value(_:)``, as all of those
-    /// after the first 64.
+    /// Bit *i* of the result is set if field *i* was written. The caller converts the other fields with ``value(_:)``,
+    /// including all fields after the first 64.
     func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64
 
-    /// Puts the row that the statement is at, and those after it, into a caller's memory, each `stride` bytes after the one before: one
-    /// call for many rows. A row that is not there whole is the last.
+    /// Writes the current row and those after it to the caller's memory, `stride` bytes apart: one call for many rows.
+    /// It stops after the first incomplete row.
     ///
-    /// `rows` counts those that are there whole, also on failure. When it says that there are no more rows, the next ``step()`` does so, too.
+    /// `rows` counts the complete rows, also on failure. If the call reports that there are no more rows, so does the
+    /// next ``step()``.
     func write(
         _ fields: UnsafeBufferPointer<TypedField>, to place: UnsafeMutableRawPointer, stride: Int, room: Int,
         rows: inout Int
     ) throws -> TypedRowsEnd
 
-    /// Ends the current run and forgets the bindings. Called by whoever got the statement, also on failure.
+    /// Ends the current run and clears the bindings. The client that requested the statement must call it, also on
+    /// failure.
     func reset()
 }
 
 extension SQLDatabase {
-    /// A database that is not asked while it works on a statement.
+    /// A database that cannot be polled while it runs a statement.
     package func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
         try body()
     }
 }
 
-/// A database without arrays.
+/// A database without array parameters.
 extension SQLStatement {
     package func append(_ value: Int64?, at parameter: Int) throws { throw SQLFailure.noArrays }
     package func append(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
@@ -401,61 +412,63 @@ extension SQLStatement {
     }
 }
 
-/// Rows of a table by its key.
+/// Fetches rows of a table by key.
 ///
 ///     let items = connection.keyedStatement(select, key: "Z_PK")
 ///     defer { items.end() }
 ///     if let item = try items.row(7) { … }    // SELECT … FROM ZITEM WHERE Z_PK = ?
 package protocol SQLKeyedStatement: AnyObject {
-    /// The statement at the row with that key, `nil` where there is none; valid until ``end()`` or the next key.
+    /// Returns the statement positioned at the row with the key, `nil` if there is none; valid until ``end()`` or the
+    /// next key.
     func row(_ key: Int64) throws -> (any SQLStatement)?
 
-    /// Ends the statement. Called by whoever asked for a row, also on failure, before the connection goes back.
+    /// Ends the statement. A client that requested a row must call it, also on failure, before it returns the
+    /// connection.
     func end()
 }
 
-/// A problem that the database reported: code and message, the statement without its values.
+/// An error that the database reported: code, message and the statement without its values.
 package struct SQLFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         case busy
-        /// Two rows have what only one may have.
+        /// Two rows have the same value in a unique column.
         case constraint
-        /// A row leads to one that is not there.
+        /// A row refers to a row that does not exist.
         case reference
-        /// A value is one that the table does not take.
+        /// A value violates a check constraint of the table.
         case check
-        /// A value is one that no column of the database can keep.
+        /// The database cannot store the value in any column.
         case unkept
         case corrupt
         case notADatabase
         case readOnly
-        /// Whoever asks may not read it.
+        /// The user has no permission to read it.
         case unreadable
         case full
         case cannotOpen
-        /// The file is no longer where it was opened.
+        /// The file was moved from the path where it was opened.
         case moved
-        /// This program has asked for its end.
+        /// This program cancelled the statement.
         case interrupted
-        /// The server has ended it, since it took too long, or somebody else asked for that.
+        /// The server cancelled the statement, because of a timeout or at another client's request.
         case timedOut
         case missingTable
-        /// A text in a row that was to be a regular expression is none.
+        /// A text of a row was used as a regular expression and is not a valid one.
         case pattern
-        /// The former state that was to be read is no longer kept.
+        /// The pinned snapshot no longer exists.
         case stateGone
-        /// No more former states are kept.
+        /// No more snapshots can be pinned.
         case tooManyStates
-        /// Others wrote what this transaction counts on, or they wait for one another: the same again may succeed.
+        /// A conflict with another transaction, or a deadlock; a retry may succeed.
         case serialization
-        /// A statement that was committed at once did not find the rows that it counts on; nothing was written.
+        /// A statement in a batch with its commit did not find the expected rows; nothing was written.
         case expectation
-        /// The database cannot compute what a statement says of the values that it has: a number is too large, a type has no
-        /// such operator.
+        /// The database cannot evaluate the statement for the stored values: a number is out of range, or a type lacks
+        /// the operator.
         case computation
-        /// The connection to the server is lost, or none could be had in time.
+        /// The connection to the server was lost, or no connection was free in time.
         case disconnected
-        /// The connection was lost while it committed, and nobody can tell whether it did.
+        /// The connection was lost during the commit; it is unknown whether the transaction committed.
         case unknownOutcome
         case other
     }
@@ -465,7 +478,7 @@ package struct SQLFailure: EngineFailure, Sendable {
     package var code: Int
     package var message: String
     package var sql: String?
-    /// The first bytes of a file that is no database, where the driver has read them.
+    /// The first bytes of a file that is not a database, if the driver read them.
     package var fileStart: [UInt8]?
 
     package init(kind: Kind, code: Int, message: String, sql: String? = nil) {

@@ -1,16 +1,18 @@
-/// Something on a server that one program has at a time, until it lets it go or dies.
+/// An exclusive lock on a server, which one program holds until it releases it or terminates.
 package protocol SQLHold: AnyObject, Sendable {
-    /// - Throws: where the connection by which it was held is lost, so that it may be another's by now.
+    /// Checks that the lock is still held.
+    ///
+    /// - Throws: if the lock's connection was lost, so that another program may hold it by now.
     func check() throws
-    /// Lets it go.
+    /// Releases the lock.
     func release()
 }
 
-/// What came of asking for something that one program has at a time; see ``SQLDatabase/hold(_:)``.
+/// The result of requesting an exclusive lock; see ``SQLDatabase/hold(_:)``.
 package enum SQLHolding: Sendable {
     case own(any SQLHold)
-    /// Somebody else has it.
+    /// Another program holds the lock.
     case others
-    /// The database has no such locks: nobody can tell.
+    /// The database does not support such locks, so the holder is unknown.
     case unknown
 }

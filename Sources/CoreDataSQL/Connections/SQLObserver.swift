@@ -1,17 +1,17 @@
 import Synchronization
 
-/// Sees every statement that a database runs, transactions included: for logging, and for tests that assert
-/// which statements an operation takes.
+/// Observes every statement that a database runs, including transactions: for logging, and for tests that assert the
+/// statements of an operation.
 ///
-/// Called on the thread that runs the statement, which waits.
+/// The methods are called on the thread that runs the statement, which waits for them.
 package protocol SQLObserver: AnyObject, Sendable {
     /// Called before a statement's first step; throwing makes the statement fail with that error instead.
     func willRun(_ sql: String, bindings: [SQLValue]) throws
 
-    /// Called when the run has ended; `rows` were returned or changed.
+    /// Called after the run; `rows` is the number of returned or changed rows.
     func didRun(_ sql: String, duration: Duration, rows: Int)
 
-    /// Called with what is worth knowing beside the statements, in one line.
+    /// Called with one line about an event that is not a statement.
     func note(_ text: String)
 }
 
@@ -21,7 +21,7 @@ extension SQLObserver {
     package func note(_ text: String) {}
 }
 
-/// Keeps the statements that a database ran.
+/// Records the statements that a database ran.
 ///
 ///     let recorder = SQLRecorder()
 ///     database.setObserver(recorder)
@@ -68,8 +68,8 @@ package final class SQLRecorder: SQLObserver {
     }
 }
 
-/// Makes the nth statement from now on fail, counting from 1: to prove that a failure at any statement leaves
-/// everything as it was.
+/// Makes the nth statement from now on fail, counted from 1. Tests use it to prove that a failure at any statement
+/// leaves everything unchanged.
 package final class SQLFaultInjector: SQLObserver {
     private struct State {
         var remaining: Int
@@ -85,7 +85,7 @@ package final class SQLFaultInjector: SQLObserver {
         self.failure = failure ?? SQLFailure(kind: .full, code: 13, message: "injected failure")
     }
 
-    /// Whether that many statements were run.
+    /// Whether the failing statement was reached.
     package var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     package func willRun(_ sql: String, bindings: [SQLValue]) throws {

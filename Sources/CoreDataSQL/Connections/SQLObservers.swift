@@ -1,10 +1,10 @@
-/// Several observers as one.
+/// Combines several observers into one.
 package final class SQLObservers: SQLObserver {
     private let observers: [any SQLObserver]
 
     private init(_ observers: [any SQLObserver]) { self.observers = observers }
 
-    /// One observer that tells all of them; `nil` for none.
+    /// Returns one observer that notifies all of them; `nil` for none.
     package static func combining(_ observers: [any SQLObserver]) -> (any SQLObserver)? {
         observers.count > 1 ? SQLObservers(observers) : observers.first
     }

@@ -1,9 +1,9 @@
-/// What tells a table's rows from those of others where nothing else does: for who finds a page of them in a damaged file.
+/// The properties that identify the rows of a table in a damaged file whose pages are not connected to a table.
 package struct TableMark: Sendable {
     package enum Rows: Sendable {
-        /// Rows with one of these numbers behind their key.
+        /// Rows with one of these entity numbers after their key.
         case objects(numbers: Set<Int64>)
-        /// Rows of so many columns that begin with two keys.
+        /// Rows with this number of columns that begin with two keys.
         case pairs(columns: Int)
     }
 
@@ -15,9 +15,9 @@ package struct TableMark: Sendable {
         self.rows = rows
     }
 
-    /// Whether a row may be of the table.
+    /// Returns whether a row may belong to the table.
     ///
-    /// - Parameter values: those of its first columns that are whole numbers, `nil` for others; the key of an object is one.
+    /// - Parameter values: the integers in its first columns, `nil` for other values; an object's key is one of them.
     package func matches(_ values: [Int64?]) -> Bool {
         switch rows {
         case .objects(let numbers):

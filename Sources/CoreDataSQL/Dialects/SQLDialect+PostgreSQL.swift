@@ -1,16 +1,17 @@
 extension SQLDialect {
-    /// PostgreSQL 15 and later with ICU, as a server is that nobody has given functions of ours.
+    /// PostgreSQL 15 and later with ICU, on a server without functions of this library.
     ///
-    /// Columns have the types that a reader of the schema expects. Predicates reckon with truth as a number and with whole numbers as ones
-    /// of 64 bits, as memory does, and say so (`CAST(t0."done" AS INTEGER)`); moments are compared as they are, and reckoned with in
-    /// memory only. Text is ordered by its bytes (`COLLATE "C"`), as in memory.
+    /// Columns have the types that a reader of the schema expects. As in memory, predicates treat booleans as numbers
+    /// and integers as 64-bit integers, with casts in the SQL (`CAST(t0."done" AS INTEGER)`). Dates are compared
+    /// directly, but date arithmetic runs only in memory. Text is ordered by its bytes (`COLLATE "C"`), as in memory.
     ///
-    /// Whatever is said of folded text, orders other than that of bytes, patterns, bits, and functions that would fail where ours
-    /// give nil (a root, a logarithm, a quotient), it lacks: ICU's words for some of these mean nearly the same. Regular expressions find
-    /// the rows of which a comparison of folded text may be true, and memory decides on these.
+    /// The dialect lacks folded text, orders other than by bytes, patterns and bit operations. It also lacks functions
+    /// that fail where this library's return NULL (square root, logarithm, division): ICU's equivalents of some of
+    /// these differ slightly. Regular expressions find the rows for which a comparison of folded text may be true;
+    /// memory then checks these rows.
     package static let postgreSQL = SQLDialect(postgreSQLTraits)
 
-    /// Below 2⁵³ a double has every whole number, and from there on is one.
+    /// A double represents every integer below 2⁵³; doubles from there on are integers.
     private static let numberOrder = """
         (CASE WHEN {0} IS NULL THEN NULL WHEN ABS({1}) < 9007199254740992 THEN SIGN(CAST({0} AS DOUBLE PRECISION) - {1}) \
         WHEN {1} >= -9223372036854775808 AND {1} < 9223372036854775808 \
@@ -66,7 +67,7 @@ extension SQLDialect {
             .coalesce: .call("COALESCE"), .ifNull: .call("COALESCE"), .greatest: .call("GREATEST"),
             .least: .call("LEAST"), .absolute: .call("ABS"), .byteLength: .call("OCTET_LENGTH"),
             .hexadecimal: .template("UPPER(ENCODE({0}, 'hex'))"), .substring: .call("SUBSTR"),
-            // The empty text is no part of any.
+            // The empty text is not part of any text.
             .textBeginsWith: .plainTemplate("(STARTS_WITH({0}, {1}) AND {1} <> '')"),
             .textEndsWith: .plainTemplate("(RIGHT({0}, LENGTH({1})) = {1} AND {1} <> '')"),
             .textContains: .plainTemplate("(STRPOS({0}, {1}) > 0 AND {1} <> '')"),
@@ -83,14 +84,14 @@ extension SQLDialect {
         traits.aggregates[.decimalSum] = .call("SUM")
         traits.aggregates[.decimalAverage] = .call("AVG")
         traits.aggregates[.median] = .ordered("PERCENTILE_CONT(0.5)")
-        // Of whole numbers it would be a decimal of few digits, and of infinite ones what is not a number.
+        // Without the cast, integers would give a decimal with few digits, and infinite values NaN.
         traits.aggregates[.standardDeviation] = .template("NULLIF(STDDEV_POP(CAST({0} AS DOUBLE PRECISION)), 'NaN')")
         traits.aggregates[.mode] = .ordered("MODE()")
         traits.aggregates[.first] = .ordered("PERCENTILE_DISC(0)")
         traits.aggregates[.last] = .ordered("PERCENTILE_DISC(1)")
-        // Derived attributes are the server's to make; predicates ask for what is ours to the letter.
+        // For derived attributes, the server's functions suffice; predicates need exact equivalents.
         traits.schemaFunctions = [
-            // Those that are two units in UTF-16 once more.
+            // Characters with two UTF-16 code units count twice.
             .textLength: .template(
                 "(CHAR_LENGTH({0}) + CHAR_LENGTH(REGEXP_REPLACE({0}, '[^\u{10000}-\u{10FFFF}]', '', 'g')))"),
             .uppercase: .template("UPPER({0} COLLATE \"und-x-icu\")"),

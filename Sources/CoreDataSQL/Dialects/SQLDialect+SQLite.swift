@@ -1,5 +1,5 @@
 extension SQLDialect {
-    /// SQLite with the functions and collations that the driver registers on its connections: it has everything.
+    /// SQLite with the functions and collations that the driver registers on its connections. It supports all features.
     package static let sqlite = SQLDialect(sqliteTraits)
 
     private static var sqliteTraits: Traits {
@@ -16,7 +16,7 @@ extension SQLDialect {
             .smallInteger: "INTEGER", .mediumInteger: "INTEGER", .identifier: "BLOB",
         ]
         for function in SQLFunction.allCases { traits.functions[function] = .call(function.rawValue) }
-        // Its columns hold values of any type.
+        // SQLite's columns store values of any type.
         for function in [
             SQLFunction.number, .truth, .wideNumber, .secondsOfDate, .dateOfSeconds, .bytesOfText, .bytesOfDate,
         ] {

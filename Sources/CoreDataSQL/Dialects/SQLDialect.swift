@@ -1,13 +1,13 @@
 import Synchronization
 
-/// In what ways of writing SQL databases differ, as named capabilities: whoever makes or plans statements asks for one of
-/// these, never for a product.
+/// The differences between SQL databases, as named capabilities. Code that makes or plans statements asks for a
+/// capability, never for a product.
 ///
-///     dialect.computes(.textContains, [title, part, .integer(0)])      // whether a condition may say so
-///     SQLRenderer(dialect)                                             // writes it
+///     dialect.computes(.textContains, [title, part, .integer(0)])      // whether a condition may contain it
+///     SQLRenderer(dialect)                                             // renders it
 ///
-/// What a dialect lacks is not written in some other way that nearly means the same: the planner leaves such a part of a
-/// request to memory.
+/// If a dialect lacks a feature, it is not replaced by SQL with nearly the same meaning: the planner evaluates that
+/// part of a request in memory.
 package final class SQLDialect: Sendable {
     package enum Placeholder: Hashable, Sendable {
         /// `?`.
@@ -17,13 +17,13 @@ package final class SQLDialect: Sendable {
     }
 
     package enum Quoting: Hashable, Sendable {
-        /// Names that are no plain words, or words of the language.
+        /// Names that are not plain identifiers, or that are keywords.
         case whereNeeded
-        /// Every name, where a bare one would lose its case.
+        /// Every name, because unquoted names lose their case.
         case always
     }
 
-    /// How equality in which NULL equals NULL is written.
+    /// The syntax of equality in which NULL equals NULL.
     package enum Identity: Hashable, Sendable {
         /// `a IS b`, `a IS NOT b`.
         case bare
@@ -31,33 +31,33 @@ package final class SQLDialect: Sendable {
         case distinctFrom
     }
 
-    /// How a list of values that is bound as one JSON array becomes rows.
+    /// The way to convert a list of values, bound as one JSON array, to rows.
     package enum JSONArrays: Hashable, Sendable {
-        /// `json_each(?)`, whose members have types of their own.
+        /// `json_each(?)`, whose members have their own types.
         case members
         /// `jsonb_array_elements_text(?)`, whose members are texts.
         case texts
     }
 
-    /// What tells of the tables that are there.
+    /// The source of information about existing tables.
     package enum Catalog: Hashable, Sendable {
-        /// `sqlite_master` and the pragmas that are tables.
+        /// `sqlite_master` and the pragmas that can be queried as tables.
         case master
-        /// `pg_class` and the catalogs beside it.
+        /// `pg_class` and related catalogs.
         case catalogs
     }
 
-    /// How statements of a schema are written.
+    /// The syntax of schema statements.
     package enum Schema: Hashable, Sendable {
-        /// To the letter as Apple's Core Data does: the text is part of the file.
+        /// Exactly the text of Apple's Core Data: the text is part of the file.
         case apples
-        /// As the standard has it; what a trigger does is a function beside it.
+        /// Standard SQL; the body of a trigger is a separate function.
         case standard
     }
 
-    /// What tables and columns of a model are called.
+    /// The names of a model's tables and columns.
     package enum Naming: Hashable, Sendable {
-        /// `ZITEM`, `ZNAME`: as Apple's files have them.
+        /// `ZITEM`, `ZNAME`: as in Apple's files.
         case apples
         /// `Item`, `name`: as in the model.
         case models
@@ -66,84 +66,88 @@ package final class SQLDialect: Sendable {
     package var placeholder: Placeholder { traits.placeholder }
     package var quoting: Quoting { traits.quoting }
     package var identity: Identity { traits.identity }
-    /// `nil` where a long list cannot be bound as one value.
+    /// `nil` if a long list cannot be bound as one value.
     package var jsonArrays: JSONArrays? { traits.jsonArrays }
     package var catalog: Catalog { traits.catalog }
-    /// Whether there are tables that find texts by what is in them.
+    /// Whether the database supports full-text search tables.
     package var hasSearchTables: Bool {
         keepsTexts && [SQLFunction.searchText, .relevance, .excerpt].allSatisfy { form(of: $0) != nil }
     }
     package var schema: Schema { traits.schema }
-    /// Whether columns come to a table and go from it without that its rows are written anew.
+    /// Whether columns can be added and dropped without rewriting the table.
     package var altersTables: Bool { traits.altersTables }
-    /// Whether constraints come to a table and go from it.
+    /// Whether constraints can be added to and dropped from a table.
     package var hasConstraints: Bool { traits.hasConstraints }
-    /// Whether the catalog has the statements that made the schema, to the letter.
+    /// Whether the catalog stores the exact statements that created the schema.
     package var keepsTexts: Bool { traits.keepsTexts }
-    /// The most values that one statement may have bound.
+    /// The maximum number of bound values in one statement.
     package var maximumBindings: Int { traits.maximumBindings }
-    /// The same dialect with other numbers of bound values, as far as somebody asked for them.
+    /// Variants of the dialect with other limits of bound values, made on request.
     private let variants = Mutex<[Int: SQLDialect]>([:])
-    /// The most tables that the FROM clause of one SELECT may have.
+    /// The maximum number of tables in the FROM clause of one SELECT.
     package var maximumJoinedTables: Int { traits.maximumJoinedTables }
-    /// Whether NULL comes before everything else, as in memory, without being told to.
+    /// Whether NULL sorts first by default, as in memory.
     package var sortsNullFirst: Bool { traits.sortsNullFirst }
-    /// Whether OFFSET stands behind a LIMIT only; the limit that is none is -1.
+    /// Whether OFFSET needs a LIMIT before it; -1 is no limit.
     package var offsetNeedsLimit: Bool { traits.offsetNeedsLimit }
-    /// Whether an INSERT can leave the rows before the failing one to the transaction's rollback.
+    /// Whether a failing INSERT can leave earlier rows for the transaction's rollback.
     package var insertsUpToFailure: Bool { traits.insertsUpToFailure }
-    /// Whether `CROSS JOIN … ON` makes what stands first be gone through first.
+    /// Whether `CROSS JOIN … ON` makes the first table the outer loop.
     package var crossJoinsInOrder: Bool { traits.crossJoinsInOrder }
-    /// Whether an INSERT of a SELECT reads ON CONFLICT as a part of the SELECT unless that has a condition.
+    /// Whether, after INSERT … SELECT without a WHERE, the parser reads ON CONFLICT as part of the SELECT.
     package var selectHidesConflict: Bool { traits.selectHidesConflict }
-    /// How it calls what the engine has names for; `nil` where they are the same.
+    /// The stored names of the engine's names; `nil` if they are identical.
     package var names: SQLNames? { traits.names }
-    /// Whether a value has to say of what type it is.
+    /// Whether a bound value needs an explicit type.
     package var typesBindings: Bool { traits.typesBindings }
-    /// Whether truth, moments and UUIDs are types of their own, which are neither numbers nor bytes, and moments go by the microsecond.
+    /// Whether booleans, dates and UUIDs have types of their own, neither numbers nor bytes, and dates have microsecond
+    /// precision.
     package var typesValues: Bool { traits.typesValues }
-    /// How tables and columns of a model are called.
+    /// The naming of a model's tables and columns.
     package var naming: Naming { traits.naming }
-    /// Whether all rows of a result come before the first can be looked at.
+    /// Whether the driver receives all rows of a result before the first can be read.
     package var readsWhole: Bool { traits.readsWhole }
-    /// Whether the database is reached over a connection: each statement that is waited for costs a round trip, a commit may be lost, and
-    /// the store may become another one while it is open.
+    /// Whether the database is on a server: each statement with a result costs a round trip, a commit may be lost, and
+    /// the store may be replaced while it is open.
     package var isRemote: Bool { traits.isRemote }
-    /// Whether tables of other programs may stand beside those of the store.
+    /// Whether the schema may contain tables of other programs besides those of the store.
     package var sharesSchema: Bool { traits.sharesSchema }
-    /// Whether a transaction writes a row that says that it was committed.
+    /// Whether a transaction writes a row that proves its commit.
     package var notesCommits: Bool { traits.notesCommits }
-    /// Whether tables and columns have comments.
+    /// Whether tables and columns can have comments.
     package var keepsComments: Bool { traits.keepsComments }
-    /// Whether several transactions may write at once, so that what one counts on has to be locked.
+    /// Whether several transactions may write concurrently, so that a transaction must lock the rows that it depends
+    /// on.
     package var writesTogether: Bool { traits.writesTogether }
-    /// Whether one INSERT … ON CONFLICT can update rows and tell where it inserted one.
+    /// Whether one INSERT … ON CONFLICT can update rows and report which ones it inserted.
     package var updatesByInserting: Bool { traits.updatesByInserting }
-    /// Whether the values of many rows can be bound as an array for each column: `UNNEST(?, ?)`.
+    /// Whether the values of many rows can be bound as one array per column: `UNNEST(?, ?)`.
     package var bindsArrays: Bool { traits.bindsArrays }
-    /// Operators that give what memory gives, whatever the numbers.
+    /// Operators with the same results as in memory for all numbers.
     var arithmetic: Set<SQLExpression.Arithmetic> { traits.arithmetic }
-    /// Whether a statement may fail because of the values that it meets, which is no failure in memory.
+    /// Whether a statement may fail on some values although the evaluation in memory does not.
     package var failsOnValues: Bool { traits.failsOnValues }
-    /// Whether its decimals have every digit.
+    /// Whether decimals keep all digits.
     package var exactDecimals: Bool { traits.exactDecimals }
-    /// Whether a whole number is held against a double by what the two are; else both are made doubles, and large numbers are rounded.
+    /// Whether an integer and a double are compared exactly; otherwise both are converted to doubles, and large numbers
+    /// are rounded.
     package var mixesNumbers: Bool { traits.mixesNumbers }
-    /// Whether what is selected beside an aggregate, or sorts groups or distinct rows, may be anything: then it is that of some row.
+    /// Whether a grouped or distinct SELECT may select, or sort by, columns outside the groups; it then uses the values
+    /// of any row.
     package var groupsLoosely: Bool { traits.groupsLoosely }
-    /// Whether `text ~ expression` finds what an extended regular expression of PostgreSQL matches, by scalars of Unicode.
+    /// Whether `text ~ expression` matches PostgreSQL's extended regular expressions, by Unicode scalars.
     package var findsPatterns: Bool { traits.findsPatterns }
-    /// Whether values are converted from one type to another as in memory.
+    /// Whether values are converted between types as in memory.
     var casts: Bool { traits.casts }
-    /// The types of columns, and those that values are cast to.
+    /// The types of columns and of casts.
     package var columnTypes: [SQLType: String] { traits.columnTypes }
     package var castTypes: [SQLType: String] { traits.castTypes }
-    /// What the catalog calls the types of columns; empty where it keeps statements.
+    /// The names of column types in the catalog; empty if the catalog stores statements.
     package var catalogTypes: [SQLType: String] { traits.catalogTypes }
     private var functions: [SQLFunction: SQLForm] { traits.functions }
     private var aggregates: [SQLAggregate: SQLForm] { traits.aggregates }
     private var collations: [SQLCollation: String] { traits.collations }
-    /// Whether it has all that a fetch may ask for, so that nobody need look.
+    /// Whether the dialect supports everything that a fetch may need, so that no check is necessary.
     package let hasEverything: Bool
 
     init(_ traits: Traits) {
@@ -155,19 +159,19 @@ package final class SQLDialect: Sendable {
         self.traits = traits
     }
 
-    /// All that it can; what is beside it here is made of it.
+    /// All capabilities; the other properties are derived from them.
     private let traits: Traits
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// What a table or column is called in the database that the engine has the name for.
+    /// Returns the stored name of a table or column of the engine.
     package func stored(_ name: String) -> String { names?.stored(name) ?? name }
 
     package func form(of function: SQLFunction) -> SQLForm? { functions[function] }
     package func form(of aggregate: SQLAggregate) -> SQLForm? { aggregates[aggregate] }
     package func name(of collation: SQLCollation) -> String? { collations[collation] }
 
-    /// Whether the function can be computed of these arguments: some forms do without options.
+    /// Returns whether the function can be computed with these arguments: some forms support no options.
     package func computes(_ function: SQLFunction, _ arguments: [SQLExpression]) -> Bool {
         guard let form = functions[function] else { return false }
         return form.takesAnyOptions || arguments.last == .integer(0)
@@ -175,7 +179,8 @@ package final class SQLDialect: Sendable {
 
     // MARK: Variants
 
-    /// The dialect of a database that takes so many bound values: made once, since every database that is opened asks for it.
+    /// Returns the dialect of a database with this limit of bound values. It is cached, because every opened database
+    /// requests it.
     package func binding(atMost maximum: Int) -> SQLDialect {
         variants.withLock { variants in
             if let known = variants[maximum] { return known }
@@ -185,7 +190,7 @@ package final class SQLDialect: Sendable {
         }
     }
 
-    /// The dialect without a function, an aggregate or a collation: what a server has that was not given it.
+    /// Returns the dialect without a function, an aggregate or a collation, as on a server that lacks it.
     package func without(_ function: SQLFunction) -> SQLDialect { changed { $0.functions[function] = nil } }
     package func without(_ aggregate: SQLAggregate) -> SQLDialect { changed { $0.aggregates[aggregate] = nil } }
     package func without(_ collation: SQLCollation) -> SQLDialect { changed { $0.collations[collation] = nil } }
@@ -193,13 +198,14 @@ package final class SQLDialect: Sendable {
     package func withoutArrays() -> SQLDialect { changed { $0.bindsArrays = false } }
     package func withoutPatterns() -> SQLDialect { changed { $0.findsPatterns = false } }
 
-    /// What stands in a schema may compute more than a request: whoever declares it knows that the database makes the values.
+    /// The dialect for schemas, which may compute more than requests: by declaring it, the developer accepts the
+    /// database's values.
     package var inSchemas: SQLDialect {
         traits.schemaFunctions.isEmpty
             ? self : changed { $0.functions.merge($0.schemaFunctions) { first, _ in first } }
     }
 
-    /// The dialect for columns, constants and what compares them: nothing is computed.
+    /// The dialect for columns, constants and comparisons only, without computation.
     package var withoutComputation: SQLDialect {
         changed { traits in
             traits.arithmetic = []
@@ -220,7 +226,7 @@ package final class SQLDialect: Sendable {
 }
 
 extension SQLDialect {
-    /// What a dialect is made of.
+    /// The capabilities of a dialect.
     struct Traits: Sendable {
         var placeholder = Placeholder.questionMark
         var quoting = Quoting.whereNeeded
@@ -257,7 +263,7 @@ extension SQLDialect {
         var exactDecimals = false
         var mixesNumbers = true
         var groupsLoosely = true
-        /// What a schema may compute beside ``functions``.
+        /// Additional functions for schemas, besides ``functions``.
         var schemaFunctions: [SQLFunction: SQLForm] = [:]
         var columnTypes: [SQLType: String] = [:]
         var castTypes: [SQLType: String] = [:]
@@ -268,35 +274,35 @@ extension SQLDialect {
     }
 }
 
-/// How a dialect writes a function.
+/// The syntax of a function in a dialect.
 package enum SQLForm: Hashable, Sendable {
     /// `NAME(a, b)`.
     case call(String)
     /// `(a op b)`.
     case infix(String)
-    /// Text with the arguments in it by number: `"UPPER(ENCODE({0}, 'hex'))"`.
+    /// A text with numbered arguments: `"UPPER(ENCODE({0}, 'hex'))"`.
     case template(String)
-    /// As ``template(_:)``, for texts as they are: the last argument, the options, is 0 and not written.
+    /// Like ``template(_:)``, for unfolded texts: the last argument, the options, must be 0 and is not written.
     case plainTemplate(String)
-    /// `(a COLLATE c = b)`: the collation goes by the options, which are the last argument, from 1 on.
+    /// `(a COLLATE c = b)`: the options, the last argument, select the collation, from 1 on.
     case collated([String])
-    /// `NAME(…) WITHIN GROUP (ORDER BY a)`, of an aggregate.
+    /// `NAME(…) WITHIN GROUP (ORDER BY a)`, for an aggregate.
     case ordered(String)
 
-    /// Whether options on text may be any.
+    /// Whether the function supports all text options.
     var takesAnyOptions: Bool {
         if case .plainTemplate = self { return false }
         return true
     }
 }
 
-/// What a column holds.
+/// The type of a column.
 package enum SQLType: Hashable, Sendable, CaseIterable {
-    /// A whole number that is the key of its row.
+    /// An integer that is the row's primary key.
     case rowKey
-    /// A whole number of 64 bits.
+    /// A 64-bit integer.
     case integer
-    /// Whole numbers of 16 and of 32 bits, where the dialect has columns for them.
+    /// Integers of 16 and 32 bits, if the dialect has columns for them.
     case smallInteger
     case mediumInteger
     /// 0 or 1.

@@ -1,56 +1,57 @@
-/// What SQL may be asked to compute of a row, beyond its operators; a dialect says which of these it has, and how it writes
-/// them (``SQLDialect/form(of:)``).
+/// The functions of a row that SQL may compute, besides its operators. A dialect declares which of them it supports and
+/// how it writes them (``SQLDialect/form(of:)``).
 ///
-/// A NULL argument gives NULL unless the function says otherwise, and so does one of a kind that the function has
-/// no use for. An `options` argument is an integer constant: the sum of 1 (case insensitive), 2 (diacritic insensitive),
-/// 4 (normalized) and 8 (locale sensitive). Only ``random`` gives another result for the same arguments.
+/// An argument that is NULL, or of a kind that the function does not support, gives NULL, unless documented otherwise.
+/// An `options` argument is an integer constant: the sum of 1 (case insensitive), 2 (diacritic insensitive), 4
+/// (normalized) and 8 (locale sensitive). Only ``random`` gives different results for the same arguments.
 ///
-/// The raw value of what no database has by itself is the name under which a driver registers it, where it can.
+/// The raw value of a function that no database has is the name under which a driver registers it, if it can.
 package enum SQLFunction: String, CaseIterable, Sendable {
-    // MARK: Of every database, spelled in its own way
+    // MARK: Functions of every database, with different spellings
 
-    /// `(a, b, …)` → the first that is not NULL.
+    /// `(a, b, …)` → the first argument that is not NULL.
     case coalesce
-    /// `(a, b)` → the first that is not NULL.
+    /// `(a, b)` → the first argument that is not NULL.
     case ifNull
-    /// `(a, b, …)` → the greatest; the arguments are not NULL, or all are.
+    /// `(a, b, …)` → the greatest argument; none of the arguments is NULL, or all are.
     case greatest
-    /// `(a, b, …)` → the least; the arguments are not NULL, or all are.
+    /// `(a, b, …)` → the least argument; none of the arguments is NULL, or all are.
     case least
-    /// `(x)` → the number without its sign.
+    /// `(x)` → the absolute value.
     case absolute
-    /// `(bytes)` → their number.
+    /// `(bytes)` → the number of bytes.
     case byteLength
-    /// `(bytes)` → text of two digits for each, in upper case.
+    /// `(bytes)` → text with two upper-case digits per byte.
     case hexadecimal
     /// `(bytes, first, count)` → a part, counted from 1.
     case substring
-    /// `(x)` → the kind of a value in a database whose columns hold values of any: `'integer'`, `'real'`, `'text'`, `'blob'`.
+    /// `(x)` → the storage class of a value, in a database with untyped columns: `'integer'`, `'real'`, `'text'`,
+    /// `'blob'`.
     case storageClass
 
-    /// `(integer, real)` → less than, equal to or greater than 0, as the first is beside the second, both with every digit.
+    /// `(integer, real)` → a negative number, 0 or a positive number: the exact order of the two.
     case numberOrder
 
-    // MARK: Columns of types that are no numbers, see SQLDialect.typesValues
+    // MARK: Conversions of typed columns, see SQLDialect.typesValues
 
-    /// `(truth)` → 0 or 1.
+    /// `(boolean)` → 0 or 1.
     case number
-    /// `(number)` → whether it is another than 0, as a column of truth takes it.
+    /// `(number)` → whether it is not 0, for a boolean column.
     case truth
-    /// `(number)` → the number with 64 bits.
+    /// `(number)` → the number as a 64-bit integer.
     case wideNumber
     /// `(date)` → seconds since 2001-01-01 00:00:00 UTC.
     case secondsOfDate
     /// `(seconds)` → the date.
     case dateOfSeconds
-    /// `(text)` → its bytes in UTF-8.
+    /// `(text)` → its UTF-8 bytes.
     case bytesOfText
     /// `(date)` → the bytes of a text: microseconds since 1970-01-01 00:00:00 UTC.
     case bytesOfDate
 
-    // MARK: Text, by TextComparison
+    // MARK: Text, with the semantics of TextComparison
 
-    /// `(left, right, options)` → 1 where the texts are equal, else 0.
+    /// `(left, right, options)` → 1 if the texts are equal, else 0.
     case textEqual = "CDTextEqual"
     /// `(text, prefix, options)` → 1 or 0.
     case textBeginsWith = "CDTextBeginsWith"
@@ -60,117 +61,118 @@ package enum SQLFunction: String, CaseIterable, Sendable {
     case textContains = "CDTextContains"
     /// `(text, pattern, options)` → 1 or 0; the pattern has `*` and `?`.
     case textLike = "CDTextLike"
-    /// `(text, pattern, options)` → 1 or 0; a regular expression that fits the whole text.
+    /// `(text, pattern, options)` → 1 or 0; a regular expression that matches the whole text.
     case textMatches = "CDTextMatches"
     /// `(left, right, options)` → -1, 0 or 1.
     case textCompare = "CDTextCompare"
-    /// `(text)` → the text in upper case.
+    /// `(text)` → the upper-case text.
     case uppercase = "CDUppercase"
-    /// `(text)` → the text in lower case.
+    /// `(text)` → the lower-case text.
     case lowercase = "CDLowercase"
     /// `(text)` → the text without case and diacritics.
     case canonical = "CDCanonical"
-    /// `(text)` → the number of UTF-16 units, as `length:` counts them.
+    /// `(text)` → the number of UTF-16 code units, as `length:` counts them.
     case textLength = "CDTextLength"
-    /// `(text)` → the number of characters as people count them.
+    /// `(text)` → the number of user-perceived characters.
     case characterCount = "CDCharacterCount"
 
     // MARK: Searching
 
-    /// `(text)` → what a trigram index keeps of the text, by SearchText.
+    /// `(text)` → the text that a trigram index stores, by SearchText.
     case searchText = "CDSearchText"
-    /// `(searchTable, weight, …)` → how well a row of the table matches, the better the less; the weights are of its columns in order.
+    /// `(searchTable, weight, …)` → the rank of a matching row; smaller is better. The weights are those of its
+    /// columns, in order.
     case relevance = "bm25"
-    /// `(searchTable, column, before, behind, ellipsis, count)` → at most so many words of a row's column with what matches between
-    /// marks; the column is a place in the table.
+    /// `(searchTable, column, before, after, ellipsis, count)` → at most `count` words of a row's column, with matches
+    /// between the marks `before` and `after`; `column` is an index in the table.
     case excerpt = "snippet"
 
     // MARK: Arithmetic
 
     /// `(base, exponent)` → a real.
     case power = "CDPower"
-    /// `(x)` → a real; NULL where it is no number.
+    /// `(x)` → a real; NULL if the result is not a number.
     case squareRoot = "CDSquareRoot"
-    /// `(x)` → the natural logarithm; NULL where x is not above 0.
+    /// `(x)` → the natural logarithm; NULL if x is not positive.
     case naturalLogarithm = "CDNaturalLogarithm"
-    /// `(x)` → the logarithm to base 10; NULL where x is not above 0.
+    /// `(x)` → the logarithm to base 10; NULL if x is not positive.
     case logarithm = "CDLogarithm"
     /// `(x)` → e raised to x.
     case exponential = "CDExponential"
-    /// `(x)` → the greatest whole number not above x, as a real; an integer stays one.
+    /// `(x)` → the greatest integer not above x, as a real; an integer is unchanged.
     case floor = "CDFloor"
-    /// `(x)` → the smallest whole number not below x, as a real; an integer stays one.
+    /// `(x)` → the smallest integer not below x, as a real; an integer is unchanged.
     case ceiling = "CDCeiling"
-    /// `(x)` → x without its fraction, as a real; an integer stays one.
+    /// `(x)` → x without its fraction, as a real; an integer is unchanged.
     case truncate = "CDTruncate"
     /// `(a, b)` → the bits that differ.
     case bitwiseXor = "CDBitwiseXor"
-    /// `(a, b)` → the quotient: whole for two integers, else a real; by zero NULL.
+    /// `(a, b)` → the quotient: an integer for two integers, else a real; NULL for division by zero.
     case divide = "CDDivide"
-    /// `(a, b)` → the sum of two decimals, as decimals are added: 0.1 and 0.2 is 0.3.
+    /// `(a, b)` → the exact sum of two decimals: 0.1 and 0.2 give 0.3.
     case decimalAdd = "CDDecimalAdd"
-    /// `(a, b)` → the difference of two decimals.
+    /// `(a, b)` → the exact difference of two decimals.
     case decimalSubtract = "CDDecimalSubtract"
-    /// `(a, b)` → the product of two decimals.
+    /// `(a, b)` → the exact product of two decimals.
     case decimalMultiply = "CDDecimalMultiply"
-    /// `(a, b)` → the quotient of two decimals, never a whole one only; by zero NULL.
+    /// `(a, b)` → the quotient of two decimals, with its fraction; NULL for division by zero.
     case decimalDivide = "CDDecimalDivide"
-    /// `(a, b)` → the remainder of whole division; by zero NULL.
+    /// `(a, b)` → the remainder of integer division; NULL for division by zero.
     case modulus = "CDModulus"
-    /// `(a, b)` → bits shifted to the left; by more than 63 gives 0.
+    /// `(a, b)` → a shifted left; 0 for more than 63 bits.
     case leftShift = "CDLeftShift"
-    /// `(a, b)` → bits shifted to the right, the sign kept.
+    /// `(a, b)` → a shifted right, keeping the sign.
     case rightShift = "CDRightShift"
-    /// `()` → a real from 0 up to, not with, 1; `(n)` → an integer from 0 up to, not with, n.
+    /// `()` → a real from 0 to below 1; `(n)` → an integer from 0 to below n.
     case random = "CDRandom"
-    /// `()` → the moment of the statement's start, as a column of dates has it.
+    /// `()` → the start time of the statement, as a date column stores it.
     case now = "CDNow"
 
-    /// `(value, message)` → NULL; for any other value the statement fails with the message, as what cannot be computed. It is not
-    /// worked out beforehand, though both be constants.
+    /// `(value, message)` → NULL for NULL; for any other value, the statement fails with the message as a computation
+    /// error. The database must not evaluate it during planning, even for two constants.
     case outOfRange = "CDOutOfRange"
 
     // MARK: Called by Apple's triggers
 
-    /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: a derived attribute of a row was set by an UPDATE.
+    /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: reports that an UPDATE set a derived attribute of a row.
     case derivedAttributeUpdated = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
-    /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: a derived attribute of a row was set by its INSERT.
+    /// `(table, Z_ENT, Z_PK, attribute, value)` → NULL: reports that the row's INSERT set a derived attribute.
     case derivedAttributeInserted = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-    /// `(table, Z_ENT, Z_PK, column, value)` → NULL: a column of a row was set by a trigger of an attribute with a predicate, as
-    /// libraries of Photos have them. It gives the column's name where the other two give the attribute's.
+    /// `(table, Z_ENT, Z_PK, column, value)` → NULL: reports that the trigger of an attribute with a predicate set a
+    /// column; libraries of Photos have such triggers. It passes the column's name; the other two pass the attribute's.
     case predicateAttributeUpdated = "NSCoreDataTriggerUpdateAffectedObjectValue"
 
-    // MARK: Of a driver alone
+    // MARK: Internal functions of a driver
 
-    /// `(constant)` → the key that whoever steps the statement asks for next.
+    /// `(constant)` → the key that the statement's client requests next.
     case nextKey = "CDNextKey"
-    /// `()` → the number of the schema, as a constant that a query has once it is planned.
+    /// `()` → the schema's version, a constant in a planned query.
     case schemaVersion = "CDSchemaVersion"
 }
 
-/// What SQL may be asked to compute of many rows; NULLs are left out.
+/// The aggregates that SQL may compute of many rows; they ignore NULL.
 package enum SQLAggregate: String, CaseIterable, Sendable {
     case count
     case sum
     case average
     case minimum
     case maximum
-    /// The first and the last of values that have an order though no minimum, such as UUIDs.
+    /// The first and the last of values that have an order but no minimum function, such as UUIDs.
     case first
     case last
-    /// The sum of decimals, as decimals are added.
+    /// The exact sum of decimals.
     case decimalSum = "CDDecimalSum"
     /// The average of decimals.
     case decimalAverage = "CDDecimalAverage"
-    /// The median of the numbers, NULL of none.
+    /// The median of the numbers; NULL for none.
     case median = "CDMedian"
-    /// The standard deviation of the population, NULL of none.
+    /// The standard deviation of the population; NULL for none.
     case standardDeviation = "CDStandardDeviation"
-    /// The value that occurs most often, the smallest of several; NULL of none.
+    /// The most frequent value, the smallest of several; NULL for none.
     case mode = "CDMode"
 }
 
-/// Orders of text other than that of its scalars, for `ORDER BY … COLLATE`.
+/// Orders of text other than by scalars, for `ORDER BY … COLLATE`.
 package enum SQLCollation: String, CaseIterable, Sendable {
     case caseInsensitive = "CDCaseInsensitive"
     case localized = "CDLocalized"

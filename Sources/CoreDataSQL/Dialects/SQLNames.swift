@@ -1,14 +1,15 @@
-/// How a database calls what the engine has Apple's names for, and what is too long for it.
+/// The stored names of tables and columns for which the engine uses Apple's names, and shortened versions of long
+/// names.
 ///
-///     SQLNames.readable.stored("Z_PK")          // _id
-///     SQLNames.readable.stored("title")         // title
+///     SQLNames.readable.stored("Z_PK")    // _id
+///     SQLNames.readable.stored("title")   // title
 ///
-/// What is here begins with an underscore, or stands in a table that does: nothing of a model is in its way, since whoever
-/// names tables and columns asks for ``reserved`` first.
+/// These names begin with an underscore, or belong to a table whose name does. They cannot conflict with a model's
+/// names, because code that names tables and columns avoids ``reserved``.
 package final class SQLNames: Sendable {
     private let names: [String: String]
     private let originals: [String: String]
-    /// Of columns of tables that are not the model's.
+    /// The column names of tables that do not belong to the model.
     private let bookkeeping: [String: String]
     private let maximumLength: Int
 
@@ -21,35 +22,35 @@ package final class SQLNames: Sendable {
         )
     }
 
-    /// What the name is in the database.
+    /// Returns the stored name of an engine's name.
     package func stored(_ name: String) -> String {
         if let known = names[name] { return known }
         return shortened(name)
     }
 
-    /// What a name of the database is to the engine.
+    /// Returns the engine's name of a stored name.
     package func original(_ stored: String) -> String { originals[stored] ?? stored }
 
-    /// What a column of a table of the database is to the engine.
+    /// Returns the engine's name of a stored column of a table.
     package func originalColumn(_ stored: String, of storedTable: String) -> String {
         storedTable.hasPrefix("_") && originals[storedTable] != nil ? bookkeeping[stored] ?? stored : original(stored)
     }
 
-    /// What nothing of a model may be called.
+    /// The names that no table or column of a model may have.
     package var reserved: Set<String> { Set(names.keys).union(originals.keys) }
 
-    /// What no table may be called, since it is something else in a trigger.
+    /// The names that no table may have, because they have another meaning in a trigger.
     package static let wordsOfTriggers: Set<String> = ["new", "old", "_reported"]
 
-    /// What no column may be called, since every table of the server has one of that name.
+    /// The names that no column may have, because every table of the server has a system column with that name.
     package static let systemColumns: Set<String> = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
-    /// What a table is called that is to have the name: a server finds its own catalogs first, which are called so.
+    /// Returns the table name to use for a name: a server would find its own catalogs first if the names were equal.
     ///
     ///     pg_user      // pg_user1
     package static func tableName(_ name: String) -> String { name.hasPrefix("pg_") ? name + "1" : name }
 
-    /// The name, or where it is too long its beginning and a number that differs where the rest differs.
+    /// Returns the name, or for a long name its start and a number derived from the rest.
     package func shortened(_ name: String) -> String {
         guard name.utf8.count > maximumLength else { return name }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -65,7 +66,7 @@ package final class SQLNames: Sendable {
 }
 
 extension SQLNames {
-    /// Names that people like to read; PostgreSQL cuts names off after 63 bytes.
+    /// Readable names; PostgreSQL truncates names after 63 bytes.
     package static let readable = SQLNames(
         [
             "Z_PK": "_id", "Z_ENT": "_entity", "Z_OPT": "_version",

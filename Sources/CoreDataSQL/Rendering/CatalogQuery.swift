@@ -1,19 +1,19 @@
-/// A question about the schema of a database, in the words that its dialect has for it.
+/// A query about the schema of a database, rendered for its dialect.
 package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
     /// The names of the tables.
     case tableNames
-    /// The names of the indexes and triggers that somebody made.
+    /// The names of the explicitly created indexes and triggers.
     case indexAndTriggerNames
-    /// Kind (`table`, `index`, `trigger`), name, table, and the text that made it where the database keeps that.
+    /// Kind (`table`, `index`, `trigger`), name, table, and the statement that created it if the database stores it.
     case texts
-    /// Kind (`table`, `index`, `trigger`), name and, a row for each, column; the columns of a table in order.
+    /// Kind (`table`, `index`, `trigger`), name and column, one row per column; the columns of a table in order.
     case parts
     /// Table, column and declared type, in order.
     case columns
-    /// Table, index, whether it is unique, whether it is partial (0 or 1), and the column: NULL for an expression. A row for
-    /// each column, in order.
+    /// Table, index, whether it is unique, whether it is partial (0 or 1), and the column (NULL for an expression); one
+    /// row per column, in order.
     case indexes
-    /// Table, constraint, and what it says of itself: those of ours.
+    /// Table, constraint and its comment, for constraints of this library.
     case constraints
 
     package func render(with renderer: inout SQLRenderer) {
@@ -42,7 +42,7 @@ package enum CatalogQuery: Hashable, Sendable, CaseIterable, SQLRenderable {
         }
     }
 
-    /// The schema's tables with their names; the views of `information_schema` hide what a role may not use.
+    /// The schema's tables with their names; the views of `information_schema` hide tables that a role must not use.
     private static let someTables = """
         pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
         WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')

@@ -1,11 +1,12 @@
 import CoreDataPrimitives
 
 extension FoldedPattern {
-    /// The pattern as an advanced regular expression of PostgreSQL, for its operator `~`.
+    /// Returns the pattern as an advanced regular expression for PostgreSQL's operator `~`.
     ///
     ///     FoldedPattern(.beginsWith, "ok", options: 1)   // ^[Oo][KkK]
     ///
-    /// Letters stand as they are, so that people can read it and an index of trigrams (`gin_trgm_ops`) can be asked; marks by number.
+    /// Letters are written literally, so that people can read it and a trigram index (`gin_trgm_ops`) can be used;
+    /// marks are written by number.
     package var regularExpression: String {
         var text = ""
         if isAtStart { text += "^" + firstGap.regularExpression }
@@ -57,7 +58,7 @@ extension Unicode.Scalar {
         let isAlphanumeric = isASCII && (properties.isAlphabetic || ("0"..."9").contains(self))
         if isASCII {
             if isAlphanumeric { return String(Character(self)) }
-            // A backslash makes any other character of ASCII itself; those that nobody can see are written by number.
+            // A backslash makes any other ASCII character literal; invisible characters are written by number.
             return value < 0x20 || value == 0x7F ? value.inRegularExpression : "\\" + String(Character(self))
         }
         return properties.isAlphabetic && !isPartOfOthers ? String(Character(self)) : value.inRegularExpression

@@ -23,7 +23,7 @@ extension SQLRenderer {
         case .select(let select):
             text.append(" ")
             var select = select
-            // Without a WHERE the parser would take ON CONFLICT for a join's condition.
+            // Without a WHERE, the parser would read ON CONFLICT as a join condition.
             if dialect.selectHidesConflict, statement.hasConflictClause, select.condition == nil {
                 select.condition = .and([])
             }

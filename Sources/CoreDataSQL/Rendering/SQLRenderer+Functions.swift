@@ -1,7 +1,8 @@
 import Foundation
 
 extension SQLRenderer {
-    /// A function that the dialect lacks is written by its name, for the database to refuse: planners ask before.
+    /// Writes a function. A function that the dialect lacks is written by its name and the database refuses it:
+    /// planners check before.
     mutating func function(_ function: SQLFunction, _ arguments: [SQLExpression]) {
         switch dialect.form(of: function) ?? .call(function.rawValue) {
         case .call(let name), .ordered(let name):
@@ -38,7 +39,7 @@ extension SQLRenderer {
         }
     }
 
-    /// Text with `{0}`, `{1}`, … for the arguments.
+    /// Writes a text in which `{0}`, `{1}`, … are replaced by the arguments.
     private mutating func template(_ template: String, _ arguments: [SQLExpression]) {
         for (index, piece) in template.split(separator: "{", omittingEmptySubsequences: false).enumerated() {
             guard index > 0, let end = piece.firstIndex(of: "}"), let number = Int(piece[..<end]),
@@ -52,7 +53,7 @@ extension SQLRenderer {
         }
     }
 
-    /// `(a COLLATE c = b)`
+    /// Writes `(a COLLATE c = b)`.
     private mutating func collatedEquality(_ arguments: [SQLExpression], _ collations: [String]) {
         text.append("(")
         operand(arguments[0], above: .unary)
@@ -65,7 +66,7 @@ extension SQLRenderer {
         text.append(")")
     }
 
-    /// A value of a type that is neither number, text nor bytes.
+    /// Writes a value of a type that is neither number, text nor bytes.
     mutating func typed(_ value: SQLValue, as type: SQLType) {
         let name = dialect.castTypes[type] ?? ""
         guard writesConstants else { return text.append(value, as: name) }
@@ -79,7 +80,7 @@ extension SQLRenderer {
         text.append(verbatim: "::" + name)
     }
 
-    /// A value as it stands in a schema of the standard.
+    /// Writes a value as a constant of a standard SQL schema.
     mutating func constant(_ value: SQLValue) {
         switch value {
         case .null: text.append("NULL")

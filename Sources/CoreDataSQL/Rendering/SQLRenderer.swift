@@ -1,13 +1,13 @@
-/// What becomes SQL text.
+/// A value that can be rendered as SQL text.
 package protocol SQLRenderable {
     func render(with renderer: inout SQLRenderer)
 }
 
 extension SQLRenderable {
-    /// Bytes that most statements fit into.
+    /// A capacity in bytes that suffices for most statements.
     private static var usualLength: Int { 240 }
 
-    /// The text with its bound values.
+    /// Returns the SQL text with its bound values.
     ///
     ///     let text = statement.text(in: connection.dialect)
     ///     let prepared = try connection.statement(text.sql)
@@ -20,15 +20,15 @@ extension SQLRenderable {
     }
 }
 
-/// Writes expressions and statements as text of a dialect; the one place where SQL comes into being.
+/// Renders expressions and statements as text of a dialect. SQL text is made nowhere else.
 ///
-/// Parentheses stand where the parser needs them, and where a reader would have to know a table of precedences.
+/// It writes parentheses where the parser needs them, and where a reader would otherwise have to know the precedences.
 package struct SQLRenderer {
     package var text: SQLText
     let dialect: SQLDialect
-    /// Whether values stand in the text, since nothing of it can be bound.
+    /// Whether values are written as constants, because the text cannot have bound values.
     var writesConstants = false
-    /// What columns are of that say nothing themselves, where their names could be those of something else.
+    /// The table of unqualified columns, where their names could have another meaning.
     var ownTable: String?
 
     package init(_ dialect: SQLDialect) {
@@ -36,7 +36,7 @@ package struct SQLRenderer {
         text = SQLText(in: dialect)
     }
 
-    /// How tightly an expression's outermost operator binds.
+    /// The precedence of an expression's outermost operator.
     enum Precedence: Int, Comparable {
         case or, and, not, comparison, bitwise, sum, product, concatenation, unary, operand
 
@@ -147,7 +147,7 @@ package struct SQLRenderer {
         _ operation: SQLExpression.Arithmetic, _ left: SQLExpression, _ right: SQLExpression
     ) {
         let precedence = operation.precedence
-        // a - b - c is (a - b) - c. Bits are rare enough that nobody knows how | and << bind.
+        // a - b - c is (a - b) - c. Bit operators keep parentheses, since few readers know the precedence of | and <<.
         if case .arithmetic(let inner, _, _) = left, inner.precedence == precedence, precedence != .bitwise {
             expression(left)
         } else {
@@ -159,7 +159,7 @@ package struct SQLRenderer {
 
     private mutating func prefix(_ sign: StaticString, _ value: SQLExpression) {
         text.append(sign)
-        // Two minus signs would begin a comment.
+        // Two minus signs would start a comment.
         let isNegative =
             switch value {
             case .integer(let number): number < 0
@@ -179,7 +179,7 @@ package struct SQLRenderer {
     private mutating func conjunction(_ terms: [SQLExpression], _ word: StaticString, empty: StaticString) {
         guard terms.count != 1 else { return expression(terms[0]) }
         if terms.isEmpty { text.append(empty) }
-        // A chain is as deep as it is long where it is read, and databases read expressions of some depth only.
+        // Parsers read a chain as deep as it is long, and databases limit the depth of expressions.
         guard terms.count > Self.longestChain else { return chain(terms, word) }
         var size = Self.longestChain
         while terms.count > size * Self.longestChain { size *= Self.longestChain }
@@ -210,7 +210,7 @@ package struct SQLRenderer {
 
     private mutating func column(_ alias: String?, _ name: String) {
         if let alias = alias ?? ownTable, !alias.isEmpty {
-            // The rows of a trigger are no names of the schema.
+            // The rows of a trigger are not names of the schema.
             if writesConstants, alias == "NEW" || alias == "OLD" {
                 text.append(verbatim: alias)
             } else {
@@ -255,7 +255,7 @@ extension SQLExpression: SQLRenderable {
         case .bind, .null, .column, .countAll, .scalar, .function, .aggregate, .cast: .operand
         case .integer(let value): value < 0 ? .unary : .operand
         case .caseWhen: .operand
-        // `EXISTS (…)` reads as an operand; NOT EXISTS needs no parentheses.
+        // `EXISTS (…)` is an operand; NOT EXISTS needs no parentheses.
         case .exists: .operand
         case .collate: .unary
         case .negation, .onesComplement: .unary

@@ -29,7 +29,7 @@ extension SQLRenderer {
             text.append(dialect.altersTables ? "DROP INDEX IF EXISTS " : "DROP INDEX ")
             text.append(identifier: name)
         case .dropTrigger(let name, _) where dialect.schema == .standard:
-            // What it does is a function of that name, with which it goes.
+            // The trigger's body is a function with the same name; dropping it also drops the trigger.
             text.append("DROP FUNCTION ")
             text.append(identifier: name)
             text.append("() CASCADE")
@@ -62,7 +62,7 @@ extension SQLRenderer {
         text.append(identifier: name)
     }
 
-    /// What leads to a row is looked at when the transaction ends, since rows come in any order.
+    /// Adds a constraint. References are checked at the end of the transaction, because rows are written in any order.
     private mutating func add(_ constraint: TableConstraint) {
         alter(constraint.table, " ADD CONSTRAINT ", constraint.name)
         switch constraint.rule {

@@ -1,5 +1,5 @@
 extension SchemaRenderer {
-    /// To the space as in the libraries of Photos: the table, then its triggers for INSERT, UPDATE and DELETE.
+    /// Returns the exact texts of Photos libraries: the table, then its triggers for INSERT, UPDATE and DELETE.
     static func texts(of tree: CreateRTree) -> [String] {
         let name = identifier(tree.name)
         let table = identifier(tree.table)
@@ -7,7 +7,7 @@ extension SchemaRenderer {
             [CreateRTree.minimum(of: $0), CreateRTree.maximum(of: $0)].map { identifier($0) }
         }
         let columns = (["Z_PK"] + sides).joined(separator: ", ")
-        // The space before the comma of the first two is Apple's.
+        // Apple's text has a space before the comma of the first two.
         let values = tree.columns.enumerated().map { index, column in
             "NEW.\(identifier(column))\(index == 0 ? " ," : ", ")NEW.\(identifier(column))"
         }

@@ -5,13 +5,13 @@ package struct SchemaRenderer {
 
     private init(_ dialect: SQLDialect) { self.dialect = dialect }
 
-    /// The texts that make a part of a schema, in order.
+    /// Returns the statements that create a part of a schema, in order.
     ///
-    /// Where the dialect asks for it they are, to the space, as Apple's Core Data writes them: SQLite keeps the text of
-    /// these statements in the file, so it is part of the format.
+    /// If the dialect requires it, they are identical to those of Apple's Core Data, including spaces: SQLite stores
+    /// the text of these statements in the file, so it is part of the format.
     ///
-    /// - Throws: a failure for an expression that schemas do not use: there is no telling how Apple would write it. Elsewhere
-    ///   for a function that the dialect lacks.
+    /// - Throws: a failure for an expression that schemas do not use, because Apple's text for it is unknown; for other
+    ///   dialects, for a function that the dialect lacks.
     package static func texts(
         of statement: SchemaStatement, in dialect: SQLDialect
     ) throws(SQLFailure) -> [String] {
@@ -30,7 +30,7 @@ package struct SchemaRenderer {
         }
     }
 
-    /// The same as texts that have no values.
+    /// Returns the same statements as texts without bound values.
     package static func statements(
         of statement: SchemaStatement, in dialect: SQLDialect
     ) throws(SQLFailure) -> [SQLText] {
@@ -122,7 +122,7 @@ package struct SchemaRenderer {
 // MARK: - Expressions with constants
 
 extension SchemaRenderer {
-    /// What schemas use of the language.
+    /// Writes the expressions that schemas use.
     private mutating func expression(_ expression: SQLExpression) throws(SQLFailure) {
         switch expression {
         case .bind(let value): text += try Self.constant(value)
@@ -147,7 +147,7 @@ extension SchemaRenderer {
             text += " IS NOT NULL"
         case .function(let function, let arguments):
             let form = dialect.form(of: function)
-            // Of a dialect whose columns hold values of any type.
+            // For a dialect with untyped columns.
             if form == .template("{0}"), let argument = arguments.first { return try self.expression(argument) }
             guard case .call(let name)? = form else { throw Self.unknown(function.rawValue) }
             text += Self.identifier(name)
@@ -170,7 +170,7 @@ extension SchemaRenderer {
         case .exists: throw Self.unknown("EXISTS")
         case .matches: throw Self.unknown("MATCH")
         case .aggregate(_, _, distinct: true): throw Self.unknown("an aggregate of distinct values")
-        // The file's columns hold values of any type.
+        // The file's columns are untyped.
         case .cast(.bind(let value), _): text += try Self.constant(value)
         case .cast: throw Self.unknown("CAST")
         case .collate: throw Self.unknown("COLLATE")
@@ -190,7 +190,8 @@ extension SchemaRenderer {
         try operand(right)
     }
 
-    /// Apple's statements have no parentheses around operands, so what would need them cannot be one.
+    /// Writes an operand. Apple's statements have no parentheses around operands, so an operand that needs them is
+    /// refused.
     private mutating func operand(_ operand: SQLExpression) throws(SQLFailure) {
         switch operand {
         case .comparison, .arithmetic, .isNull, .isNotNull, .inList, .not, .matches, .fits:
@@ -223,7 +224,7 @@ extension SchemaRenderer {
         text += ")"
     }
 
-    /// `(SELECT value FROM table WHERE condition)`: one table and one value.
+    /// Writes `(SELECT value FROM table WHERE condition)`, with one table and one value.
     private mutating func subselect(_ select: SelectStatement) throws(SQLFailure) {
         var simple = SelectStatement(
             select.columns.map { .init($0.expression) }, from: .init(select.source.table, as: select.source.alias))
@@ -244,7 +245,7 @@ extension SchemaRenderer {
         text += ")"
     }
 
-    /// A value as SQL writes it.
+    /// Returns a value as an SQL constant.
     private static func constant(_ value: SQLValue) throws(SQLFailure) -> String {
         switch value {
         case .null: return "NULL"
@@ -262,8 +263,8 @@ extension SchemaRenderer {
         names.map(identifier).joined(separator: ", ")
     }
 
-    /// Apple never quotes, and the text is part of the format, so letters beyond ASCII stay bare too: SQLite takes
-    /// them for letters. Names of properties are words; names of indexes need not be.
+    /// Apple never quotes names, and the text is part of the format, so non-ASCII letters are unquoted too: SQLite
+    /// accepts them as letters. Names of properties are identifiers; names of indexes need not be.
     static func identifier(_ name: String) -> String {
         let isWord = name.utf8.enumerated().allSatisfy { position, byte in
             switch byte {

@@ -3,7 +3,7 @@ extension SelectStatement: SQLRenderable {
 }
 
 extension SQLRenderer {
-    /// The limit and the offset are bound, so that pages share one prepared statement.
+    /// Writes a SELECT. The limit and the offset are bound, so that pages share one prepared statement.
     package mutating func select(_ statement: SelectStatement) {
         text.append(statement.isDistinct ? "SELECT DISTINCT " : "SELECT ")
         results(statement.columns)
@@ -64,7 +64,7 @@ extension SQLRenderer {
         results(columns)
     }
 
-    /// `ZITEM AS t0`; without the alias where it says nothing.
+    /// Writes `ZITEM AS t0`; without the alias if it equals the table's name.
     mutating func table(_ name: String, as alias: String?) {
         text.append(identifier: name)
         guard let alias, !alias.isEmpty, alias != name else { return }
@@ -88,7 +88,7 @@ extension SQLRenderer {
         text.append(identifier: source.alias)
     }
 
-    /// `UNNEST(?::BIGINT[], ?::TEXT[]) AS v(column1, column2)`.
+    /// Writes `UNNEST(?::BIGINT[], ?::TEXT[]) AS v(column1, column2)`.
     private mutating func arrays(_ source: SelectStatement.Source) {
         text.append("UNNEST(")
         for (index, type) in source.arrays.enumerated() {
@@ -102,7 +102,7 @@ extension SQLRenderer {
         text.append(")")
     }
 
-    /// The members of a JSON array as rows with a column `value`.
+    /// Writes the members of a JSON array as rows with a column `value`.
     private mutating func members(_ members: SelectStatement.Source.Members) {
         switch dialect.jsonArrays {
         case .members?, nil:

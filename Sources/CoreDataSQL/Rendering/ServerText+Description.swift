@@ -1,6 +1,6 @@
-// What a store on a server says of itself to other programs: comments, and a view of its history.
+// The descriptions in a server's store for other programs: comments, and a view of its history.
 extension ServerText {
-    /// Writes all comments by one statement.
+    /// Returns one statement that writes all comments.
     package static func describe(_ comments: [SchemaComment], in dialect: SQLDialect) -> String {
         block(comments.map { text(of: $0, in: dialect) }.joined(), in: dialect)
     }
@@ -24,17 +24,18 @@ extension ServerText {
         return "DO \(quote) BEGIN \(statements)END \(quote)"
     }
 
-    // MARK: The view of the history
+    // MARK: View of the history
 
-    /// The view that has a row for each change of the history, with its time as a `TIMESTAMPTZ` and names instead of numbers.
+    /// The view with one row per change of the history, with its time as a `TIMESTAMPTZ` and with names instead of
+    /// numbers.
     package static let historyView = "Z_HISTORY"
 
-    /// Gives a row if nothing has the view's name and the role may make something in the schema.
+    /// Returns a row if no object has the view's name and the role may create objects in the schema.
     package static let lacksHistoryView = """
         SELECT 1 WHERE to_regclass('\(readable(historyView))') IS NULL AND has_schema_privilege(current_schema(), 'CREATE')
         """
 
-    /// Makes the view unless something has its name, and describes the history's tables.
+    /// Makes the view unless an object has its name, and describes the history's tables.
     package static func makeHistoryView(in dialect: SQLDialect) -> String {
         let comments = [
             SchemaComment(
@@ -54,7 +55,7 @@ extension ServerText {
             """, in: dialect)
     }
 
-    /// Drops the view, unless a user has made it.
+    /// Drops the view, unless a user made it.
     package static let dropHistoryView = """
         DO $$ BEGIN IF starts_with(obj_description(to_regclass('\(readable(historyView))'), 'pg_class'), '\(mark)') \
         THEN DROP VIEW \(readable(historyView)); END IF; END $$

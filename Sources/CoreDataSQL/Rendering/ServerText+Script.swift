@@ -1,6 +1,7 @@
-// A migration as a text that another program runs on a server, such as psql: in one transaction, with all values in it.
+// A migration as a script that another program, such as psql, runs on a server: one transaction with all values in the
+// text.
 extension SQLRenderable {
-    /// The text with its values in it.
+    /// Returns the text with its values written as constants.
     package func script(in dialect: SQLDialect) -> String {
         var renderer = SQLRenderer(dialect)
         renderer.writesConstants = true
@@ -12,11 +13,12 @@ extension SQLRenderable {
 extension ServerText {
     private static let former = SQLIdentifier.quoted("_former_entities")
 
-    /// Begins the transaction, as a driver's session does, and keeps all who write to the store out.
+    /// Begins the transaction, as a driver's session does, and locks out all writers of the store.
     ///
     /// - Parameters:
     ///   - identifier: the store's UUID.
-    ///   - propertyList: its metadata as they were when the migration was planned: those of another version, or other ones, end the script.
+    ///   - propertyList: the store's metadata when the migration was planned; the script stops if the metadata or their
+    ///     version changed.
     package static func beginScript(
         schema: String, identifier: String, propertyList: [UInt8], in dialect: SQLDialect
     ) -> [String] {
@@ -35,7 +37,7 @@ extension ServerText {
         ]
     }
 
-    /// Has an entity's keys go on behind those that were given out of the entities that became it.
+    /// Continues an entity's keys after the keys of the former entities that it replaces.
     package static func keepKeys(of number: Int64, from former: [Int64]) -> String {
         let (entity, last) = (quoted("Z_ENT"), quoted("Z_MAX"))
         let numbers = former.map(String.init).joined(separator: ", ")
@@ -45,7 +47,7 @@ extension ServerText {
             """
     }
 
-    /// Ends the script if the query finds a row.
+    /// Stops the script if the query finds a row.
     package static func refusal(if query: String, _ reason: String, in dialect: SQLDialect) -> String {
         block("IF EXISTS (\(query)) THEN RAISE EXCEPTION USING MESSAGE = \(constant(reason, dialect)); END IF; ")
     }
@@ -54,13 +56,14 @@ extension ServerText {
         block("IF NOT EXISTS (\(query)) THEN RAISE EXCEPTION USING MESSAGE = \(constant(reason, dialect)); END IF; ")
     }
 
-    /// Moves the bits of an entity's updates in the history to other places; see `HistoryBits`.
+    /// Moves the bits of an entity's updates in the history to new positions; see `HistoryBits`.
     ///
-    /// - Parameter places: by the old bit, the new one; -1 for what is gone. Bits count from the highest of the first byte.
+    /// - Parameter places: the new bit of each old bit; -1 for a removed one. Bits are counted from the highest bit of
+    ///   the first byte.
     package static func moveHistoryBits(
         of entity: Int64, places: [Int], byteCount: Int, in dialect: SQLDialect
     ) -> String {
-        // A server counts them from the lowest bit of each byte.
+        // A server counts bits from the lowest bit of each byte.
         func number(_ bit: Int) -> Int { bit / 8 * 8 + 7 - bit % 8 }
         let column = quoted("ZCOLUMNS")
         // A value may be shorter than the entity's bits.
@@ -75,19 +78,19 @@ extension ServerText {
             """
     }
 
-    /// Validates a constraint, unless rows that are there do not meet it: then it holds for what is written from now on.
+    /// Validates a constraint. If existing rows violate it, it applies only to new and changed rows.
     package static func validateIfMet(_ statement: String) -> String {
         block("\(statement); EXCEPTION WHEN foreign_key_violation OR check_violation THEN RAISE NOTICE '%', SQLERRM; ")
     }
 
-    /// Has programs that have the store open look at its model again, and commits.
+    /// Makes programs with an open store read its model again, and commits.
     ///
-    /// - Parameter tables: whose rows the migration has changed.
+    /// - Parameter tables: the tables whose rows the migration changed.
     package static func endScript(schema: String, changed tables: [String], in dialect: SQLDialect) -> [String] {
         let function = "\(quoted(schemaNumber))()"
         return (tables.isEmpty ? [] : [lock(tables: tables)]) + [
             changeSchemaVersion,
-            // One that does not follow its trigger would keep the former number.
+            // Drop a function that its trigger did not update: it would keep returning the old number.
             block(
                 """
                 IF to_regprocedure(\(constant(function, dialect))) IS NOT NULL THEN \

@@ -1,4 +1,4 @@
-/// Writes the statements of a schema as PostgreSQL reads them: values as constants, the body of a trigger as a function.
+/// Writes the statements of a schema for PostgreSQL: values as constants, the body of a trigger as a function.
 struct StandardSchemaRenderer {
     let dialect: SQLDialect
 
@@ -21,7 +21,7 @@ struct StandardSchemaRenderer {
         return "CREATE TABLE \(name(table.name)) (\(parts.joined(separator: ", ")))"
     }
 
-    /// Ascending columns have NULL first, as fetches sort them.
+    /// Writes an index. Ascending columns sort NULL first, as fetches do.
     private func index(_ index: CreateIndex) throws(SQLFailure) -> String {
         let nulls = dialect.sortsNullFirst ? ("", "") : (" NULLS FIRST", " NULLS LAST")
         let columns = index.columns.map { column in
@@ -37,7 +37,7 @@ struct StandardSchemaRenderer {
         return text
     }
 
-    /// Which rows it changed the server tells the session by notices, where that asks for them.
+    /// Writes a trigger. If the session enables it, the server reports the changed rows in notices.
     private func trigger(_ trigger: CreateTrigger) throws(SQLFailure) -> [String] {
         var steps = ""
         for step in trigger.steps {
@@ -85,10 +85,11 @@ struct StandardSchemaRenderer {
         ]
     }
 
-    /// What the trigger calls what it tells; no table is called so: ``SQLNames/wordsOfTriggers``.
+    /// The alias of the reported rows in the trigger; no table may have this name: ``SQLNames/wordsOfTriggers``.
     private static var reported: String { SQLIdentifier.quoted("_reported") }
 
-    /// Where the writer's session looks for tables; those of the steps are the store's, whoever writes, and whatever the schema is called by now.
+    /// The variable for the search path of the writer's session. The trigger's statements use the store's schema,
+    /// regardless of the writer and of the schema's current name.
     private static var path: String { SQLIdentifier.quoted("_path_of_writer") }
 
     private static func setPath(_ value: String) -> String {
@@ -97,7 +98,7 @@ struct StandardSchemaRenderer {
         """
     }
 
-    /// What stands around a text that has anything in it but that: `$$`, `$1$`, …
+    /// Returns a dollar quote that the text does not contain: `$$`, `$1$`, …
     static func quote(around text: String) -> String {
         var number = 0
         var quote = "$$"
@@ -108,7 +109,7 @@ struct StandardSchemaRenderer {
         return quote
     }
 
-    /// Tells of each row; see ``ServerText/report(_:)``.
+    /// Reports each row; see ``ServerText/report(_:)``.
     private func report(
         _ arguments: [SQLExpression], _ table: String, _ condition: SQLExpression, isInsertion: Bool
     ) throws(SQLFailure) -> String {
@@ -126,9 +127,9 @@ struct StandardSchemaRenderer {
             """
     }
 
-    /// - Parameter table: what columns are of, in a trigger: its language has words of its own that a column may be called by.
+    /// - Parameter table: the table of unqualified columns in a trigger: keywords of its language may be column names.
     private func expression(_ expression: SQLExpression, of table: String? = nil) throws(SQLFailure) -> String {
-        if let gap = expression.gap(in: dialect.inSchemas) {
+        if let gap = expression.unsupportedFeature(in: dialect.inSchemas) {
             throw SQLFailure(kind: .other, code: 0, message: "the database cannot compute \(gap) in its schema")
         }
         var renderer = SQLRenderer(dialect.inSchemas)
@@ -136,7 +137,7 @@ struct StandardSchemaRenderer {
         renderer.ownTable = table
         renderer.expression(expression)
         let text = renderer.text.sql
-        // The driver's text would end there.
+        // The driver's text would end at a NUL.
         guard !text.utf8.contains(0) else {
             throw SQLFailure(
                 kind: .other, code: 0, message: "a text in the schema has the character U+0000, which no server takes")

@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// A moment as a constant of a schema: `2001-01-01 00:00:00.500000+00`, to the microsecond.
+/// Writes a time as a constant of a schema, with microseconds: `2001-01-01 00:00:00.500000+00`.
 enum TimestampText {
     static func text(_ seconds: Double) -> String {
         guard let moment = Microseconds(seconds) else { return seconds < 0 ? "-infinity" : "infinity" }
@@ -17,9 +17,10 @@ enum TimestampText {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    /// The day of the Gregorian calendar, which databases extend to all times, counted from 2001-01-01; the year before 1 is 0.
+    /// Returns the date of a day counted from 2001-01-01, in the proleptic Gregorian calendar of databases; the year
+    /// before 1 is 0.
     private static func date(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        // Eras of 400 years that begin on the first of March, so that leap days come last.
+        // Eras of 400 years start on the first of March, so that leap days come last.
         let (era, dayOfEra) = floorDivision(day + 730_791, 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

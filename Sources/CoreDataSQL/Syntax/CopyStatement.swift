@@ -11,7 +11,7 @@ package struct CopyStatement: Hashable, Sendable {
         self.columns = columns
     }
 
-    /// Has the types of the columns, and no rows that anybody reads.
+    /// A SELECT that returns the types of the columns; its rows are not read.
     package var description: SelectStatement {
         SelectStatement(columns.map { .init(.column(nil, $0)) }, from: .init(table))
     }

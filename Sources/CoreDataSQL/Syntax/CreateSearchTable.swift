@@ -1,4 +1,4 @@
-/// A table of texts that are found by what is in them, as a value; its rows have a `rowid` and a column for each text.
+/// A full-text search table, as a value; its rows have a `rowid` and a column for each text.
 ///
 ///     CreateSearchTable("OCD_TRIGRAM_ZITEM_ZNAME", columns: ["text"], by: .trigrams)
 ///     // CREATE VIRTUAL TABLE OCD_TRIGRAM_ZITEM_ZNAME USING fts5(text, tokenize = 'trigram case_sensitive 1')
@@ -6,9 +6,9 @@
 ///     // CREATE VIRTUAL TABLE OCD_WORDS_ZITEM USING fts5(ZNAME, ZNOTE, tokenize = 'unicode61 remove_diacritics 2')
 package struct CreateSearchTable: Hashable, Sendable {
     package enum Tokens: Hashable, Sendable {
-        /// Any three scalars in a row.
+        /// Any three adjacent scalars.
         case trigrams
-        /// Words without case and diacritics.
+        /// Words, ignoring case and diacritics.
         case words
     }
 

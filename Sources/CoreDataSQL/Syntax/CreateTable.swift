@@ -1,4 +1,4 @@
-/// A statement that makes a part of a schema. Nothing in it can be bound: values are written as constants.
+/// A statement that creates a part of a schema. It cannot have bound values: values are written as constants.
 package enum SchemaStatement: Hashable, Sendable {
     case table(CreateTable)
     case index(CreateIndex)
@@ -6,7 +6,7 @@ package enum SchemaStatement: Hashable, Sendable {
     case searchTable(CreateSearchTable)
     case rTree(CreateRTree)
 
-    /// The name of what is made.
+    /// The name of the object that it creates.
     package var name: String {
         switch self {
         case .table(let table): table.name
@@ -17,7 +17,7 @@ package enum SchemaStatement: Hashable, Sendable {
         }
     }
 
-    /// The table that it is, or belongs to.
+    /// The name of the table that it creates or belongs to.
     package var tableName: String {
         switch self {
         case .table(let table): table.name
@@ -46,9 +46,10 @@ package struct CreateTable: Hashable, Sendable {
 
     package var name: String
     package var columns: [Column]
-    /// Columns of a `PRIMARY KEY (…)` behind the columns; empty for none.
+    /// The columns of a `PRIMARY KEY (…)` clause after the columns; empty for none.
     package var primaryKey: [String]
-    /// Whether a space stands inside the parentheses, as in Apple's tables of rows but not of bookkeeping.
+    /// Whether to write a space inside the parentheses. Apple's tables of rows have one; Apple's other tables have
+    /// none.
     package var hasInnerSpaces: Bool
 
     package init(

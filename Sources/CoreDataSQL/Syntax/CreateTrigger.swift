@@ -16,8 +16,8 @@ package struct CreateTrigger: Hashable, Sendable {
         case update(String, set: String, to: SQLExpression, where: SQLExpression)
         /// `SELECT value FROM table WHERE condition`: calls a function for the rows.
         case select(SQLExpression, from: String, where: SQLExpression)
-        /// `INSERT INTO table (column) SELECT value WHERE NOT EXISTS (…)`: the value, unless it is there. What the statement that
-        /// changes the row says of conflicts would be said of this one, too, so that it must have none.
+        /// `INSERT INTO table (column) SELECT value WHERE NOT EXISTS (…)`: inserts the value if it is missing. The
+        /// conflict clause of the triggering statement would apply to this one too, so it must not cause a conflict.
         case note(SQLExpression, in: String, column: String)
     }
 

@@ -8,16 +8,16 @@ package struct InsertStatement: Hashable, Sendable {
         case select(SelectStatement)
     }
 
-    /// What happens where a row violates a constraint.
+    /// The action when a row violates a constraint.
     package enum Conflict: Hashable, Sendable {
-        /// The statement fails, and what it did is undone.
+        /// The statement fails, and its changes roll back.
         case fail
-        /// `INSERT OR FAIL`: the statement fails at that row and leaves those before it to a rollback of the
-        /// transaction. SQLite need not write down how to undo the statement, which would cost more than the rows do.
+        /// `INSERT OR FAIL`: the statement fails at that row and leaves the earlier rows for a rollback of the
+        /// transaction. So SQLite writes no statement journal, which would cost more than the rows.
         case stop
         /// `ON CONFLICT DO NOTHING`.
         case ignore
-        /// `ON CONFLICT (target) DO UPDATE SET … WHERE …`; the row that was to be inserted is the table `excluded`.
+        /// `ON CONFLICT (target) DO UPDATE SET … WHERE …`; the row to insert is the table `excluded`.
         case update(target: [String], set: [UpdateStatement.Assignment], where: SQLExpression? = nil)
     }
 

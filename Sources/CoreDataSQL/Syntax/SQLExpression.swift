@@ -1,15 +1,15 @@
 import CoreDataPrimitives
 
-/// An expression of SQL as a value; nothing in it is text that could be mistaken for SQL.
+/// An SQL expression as a value; it contains no text that could be misread as SQL.
 ///
 ///     .comparison(.equal, .column("t0", "ZNAME"), .bind(.text("Milk")))     // t0.ZNAME = ?
 package indirect enum SQLExpression: Hashable, Sendable {
     /// A bound value: `?`.
     case bind(SQLValue)
-    /// A small integer or NULL written into the text, where a bound value would hide an index or a shape.
+    /// A small integer or NULL written into the text, for cases where a bound value would prevent the use of an index.
     case integer(Int64)
     case null
-    /// A column; the first is the table's alias, or nil where only one table is in scope.
+    /// A column; the first value is the table's alias, or nil if only one table is in scope.
     case column(String?, String)
     /// `COUNT(*)`.
     case countAll
@@ -30,9 +30,9 @@ package indirect enum SQLExpression: Hashable, Sendable {
     case inSelect(SQLExpression, SelectStatement)
     case exists(SelectStatement)
     case scalar(SelectStatement)
-    /// `column MATCH query`: whether a text of a table of searched texts has what is looked for. SQLite alone has such tables.
+    /// `column MATCH query`: whether a text of a full-text search table matches. Only SQLite has such tables.
     case matches(SQLExpression, SQLExpression)
-    /// Whether a pattern fits the text, of databases that find texts by regular expressions: see ``SQLDialect/findsPatterns``.
+    /// Whether a pattern matches the text, for databases with regular expressions: see ``SQLDialect/findsPatterns``.
     case fits(SQLExpression, FoldedPattern)
     case function(SQLFunction, [SQLExpression])
     /// An aggregate over rows; `distinct` counts each value once: `COUNT(DISTINCT e)`.
@@ -59,7 +59,7 @@ package indirect enum SQLExpression: Hashable, Sendable {
         case lessOrEqual = "<="
         case greater = ">"
         case greaterOrEqual = ">="
-        /// Equality in which NULL equals NULL; a dialect may write it otherwise.
+        /// Equality in which NULL equals NULL; the dialect decides the syntax.
         case identical = "IS"
         case notIdentical = "IS NOT"
     }

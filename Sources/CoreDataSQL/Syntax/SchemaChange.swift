@@ -1,4 +1,4 @@
-/// A statement that changes a part of a schema or takes it away.
+/// A statement that changes or drops a part of a schema.
 ///
 ///     SchemaChange.renameTable("ZITEM", to: "Z_OLD_ZITEM").text(in: dialect)     // ALTER TABLE ZITEM RENAME TO Z_OLD_ZITEM
 package enum SchemaChange: Hashable, Sendable {
@@ -6,19 +6,19 @@ package enum SchemaChange: Hashable, Sendable {
     case renameTable(String, to: String)
     case addColumn(CreateTable.Column, to: String)
     case dropColumn(String, of: String)
-    /// With an index that has gone already there is nothing to do where columns take theirs with them.
+    /// Does nothing if the index does not exist and the dialect drops indexes together with their columns.
     case dropIndex(String)
     case dropTrigger(String, on: String)
-    /// Rows that are there already need not meet it, until it is validated.
+    /// Existing rows need not satisfy the constraint until it is validated.
     case addConstraint(TableConstraint)
-    /// Says in the database what it asks for.
+    /// Adds a comment to the constraint that describes it.
     case describeConstraint(TableConstraint)
     case validateConstraint(String, on: String)
     case dropConstraint(String, on: String)
     /// Moves a table with its indexes from one schema of a server to another.
     case moveTable(String, from: String, to: String)
-    /// The same of a function without parameters, such as what a trigger does.
+    /// Moves a function without parameters, such as the body of a trigger.
     case moveFunction(String, from: String, to: String)
-    /// Takes a function without parameters away, if it is there.
+    /// Drops a function without parameters, if it exists.
     case dropFunction(String)
 }

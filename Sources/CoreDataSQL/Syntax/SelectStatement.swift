@@ -14,15 +14,15 @@ package struct SelectStatement: Hashable, Sendable {
 
     package struct Source: Hashable, Sendable {
         package var table: String
-        /// For a list: the members of a JSON array, in a column `value`. A dialect says whether it has this.
+        /// For lists: the members of a JSON array, in a column `value`. The dialect must support it.
         package var members: Members?
         /// For constants: `(VALUES (0), (1))`, whose columns are `column1`, `column2`, ….
         package var rows: [[SQLExpression]] = []
-        /// For arrays that are bound, one for each column of such a type: `UNNEST(?, ?)`. See ``arrayColumn(_:)``.
+        /// For arrays that are bound, one per column with the type: `UNNEST(?, ?)`. See ``arrayColumn(_:)``.
         package var arrays: [SQLType] = []
         package var alias: String
 
-        /// The alias is the table's own name unless another is given.
+        /// The alias defaults to the table's name.
         package init(_ table: String, as alias: String = "") {
             self.table = table
             self.alias = alias
@@ -38,13 +38,13 @@ package struct SelectStatement: Hashable, Sendable {
             self.rows = rows
         }
 
-        /// Rows whose columns are bound as arrays; a dialect says whether it has this.
+        /// Rows whose columns are bound as arrays; the dialect must support it.
         package init(arrays: [SQLType], as alias: String) {
             self.init("", as: alias)
             self.arrays = arrays
         }
 
-        /// A column of rows that are bound as arrays. Decimals come as texts.
+        /// Returns a column of rows that are bound as arrays. Decimals are texts.
         package func arrayColumn(_ index: Int) -> SQLExpression {
             let column = SQLExpression.column(alias, Self.nameOfArray(index))
             return arrays[index] == .decimal ? .cast(column, to: .decimal) : column
@@ -62,7 +62,7 @@ package struct SelectStatement: Hashable, Sendable {
         package enum Kind: Sendable {
             case inner
             case leftOuter
-            /// As `inner`; what stands first is gone through first.
+            /// Like `inner`, with the first table as the outer loop.
             case cross
         }
 
@@ -95,17 +95,17 @@ package struct SelectStatement: Hashable, Sendable {
     package var groups: [SQLExpression] = []
     package var having: SQLExpression?
     package var orders: [Order] = []
-    /// Rows of others behind its own: `UNION ALL …`.
+    /// SELECTs whose rows follow its own: `UNION ALL …`.
     package var others: [SelectStatement] = []
     package var limit: Int?
     package var offset: Int?
-    /// What nobody may do to the rows until the transaction ends, where several write at once.
+    /// The operations of concurrent writers that the rows are locked against until the transaction ends.
     package var lock: Lock?
 
     package enum Lock: Hashable, Sendable {
-        /// Change or delete them.
+        /// Locks against changing and deleting.
         case share
-        /// Change, delete or lock them.
+        /// Locks against changing, deleting and locking.
         case update
     }
 

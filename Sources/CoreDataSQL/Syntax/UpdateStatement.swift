@@ -18,7 +18,7 @@ package struct UpdateStatement: Hashable, Sendable {
     /// The name by which expressions refer to the table, needed inside correlated selects.
     package var alias: String?
     package var assignments: [Assignment]
-    /// `FROM …`: rows that the assignments and the condition name, too.
+    /// `FROM …`: further rows that the assignments and the condition can refer to.
     package var source: SelectStatement.Source?
     package var condition: SQLExpression?
     /// `RETURNING …`; empty returns nothing.

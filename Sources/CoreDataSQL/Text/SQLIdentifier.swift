@@ -1,6 +1,6 @@
 /// Names in SQL text.
 package enum SQLIdentifier {
-    /// The name as it stands in a statement: as is where it is plain, else in double quotes.
+    /// Returns the name as written in a statement: unchanged if it is plain, else in double quotes.
     ///
     ///     text("ZITEM")       // ZITEM
     ///     text("order")       // "order"
@@ -9,14 +9,14 @@ package enum SQLIdentifier {
         isPlain(name) && !isKeyword(name) ? name : quoted(name)
     }
 
-    /// Whether the name is `[A-Za-z_][A-Za-z0-9_]*`.
+    /// Returns whether the name matches `[A-Za-z_][A-Za-z0-9_]*`.
     package static func isPlain(_ name: String) -> Bool {
         guard let first = name.utf8.first, !isDigit(first) else { return false }
         return name.utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isWordCharacter) }
             ?? name.utf8.allSatisfy(isWordCharacter)
     }
 
-    /// Whether the byte is one of `[A-Za-z0-9_]`.
+    /// Returns whether the byte matches `[A-Za-z0-9_]`.
     package static func isWordCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
@@ -26,16 +26,16 @@ package enum SQLIdentifier {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// Whether the plain name is a word of SQL.
+    /// Returns whether the plain name is an SQL keyword.
     package static func isKeyword(_ name: String) -> Bool {
-        // Most names of Apple's layout start with Z, and tables' short names end with a digit; no keyword does either.
+        // Most names of Apple's layout start with Z, and short table aliases end with a digit; no keyword does either.
         guard let first = name.utf8.first, first != UInt8(ascii: "Z"), let last = name.utf8.last, !isDigit(last) else {
             return false
         }
         return keywords.contains(name.uppercased())
     }
 
-    /// The name in double quotes. A NUL ends a statement's text, so it cannot be part of a name.
+    /// Returns the name in double quotes. A NUL ends a statement's text, so a name cannot contain it.
     package static func quoted(_ name: String) -> String {
         var text = "\""
         for scalar in name.unicodeScalars where scalar != "\0" {
@@ -45,7 +45,7 @@ package enum SQLIdentifier {
         return text + "\""
     }
 
-    /// Words of SQLite and of standard SQL that cannot stand as a name.
+    /// Keywords of SQLite and standard SQL that are not valid as names.
     private static let keywords: Set<String> = Set(
         """
         ABORT ACTION ADD AFTER ALL ALTER ALWAYS ANALYZE AND ANY ARRAY AS ASC ATTACH AUTOINCREMENT BEFORE BEGIN BETWEEN

@@ -1,24 +1,24 @@
-/// SQL as segments: pieces of text with bound values between them, never a `String` with a value in it.
+/// SQL as segments: pieces of text with bound values between them, never a `String` that contains a value.
 ///
-/// Text comes in only as literals of the source code, identifiers (quoted where they must be) and numbers;
-/// everything else is bound. Renderers make these; drivers write their own pragmas.
+/// Text consists only of literals in the source code, identifiers (quoted if necessary) and numbers; all other values
+/// are bound. Renderers make it; drivers write their own pragmas.
 ///
 ///     let text = statement.text(in: dialect)
 ///     text.sql        // SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = ?
 ///     text.bindings   // [.text("Item")]
 package struct SQLText: Hashable, Sendable {
-    /// Always one more than the values: `pieces[0] values[0] pieces[1] …`.
+    /// The pieces of text, one more than the values: `pieces[0] values[0] pieces[1] …`.
     private var pieces: [String] = [""]
     private var values: [SQLValue] = []
     private let placeholder: SQLDialect.Placeholder
     private let quoting: SQLDialect.Quoting
     private let names: SQLNames?
-    /// Whether values say of what type they are: `$1::BIGINT`.
+    /// Whether values have an explicit type: `$1::BIGINT`.
     private let typesBindings: Bool
-    /// Whether a backslash in a string constant may begin something else, as sessions are set.
+    /// Whether a backslash in a string constant may be an escape character, which depends on the session's settings.
     private let escapesConstants: Bool
 
-    /// An empty text with `?` for values, which quotes names where they need it.
+    /// Makes an empty text with `?` as placeholders, which quotes names only if necessary.
     package init() {
         placeholder = .questionMark
         quoting = .whereNeeded
@@ -27,7 +27,7 @@ package struct SQLText: Hashable, Sendable {
         escapesConstants = false
     }
 
-    /// An empty text in the dialect.
+    /// Makes an empty text in the dialect.
     package init(in dialect: SQLDialect) {
         placeholder = dialect.placeholder
         quoting = dialect.quoting
@@ -56,7 +56,7 @@ package struct SQLText: Hashable, Sendable {
 
     // MARK: Appending
 
-    /// Makes room for text before the first value.
+    /// Reserves capacity for text before the first value.
     mutating func reserveCapacity(_ byteCount: Int) { pieces[0].reserveCapacity(byteCount) }
 
     package mutating func append(_ literal: StaticString) {
@@ -68,13 +68,14 @@ package struct SQLText: Hashable, Sendable {
         pieces.append(typesBindings ? Self.type(of: value) : "")
     }
 
-    /// A value that is of a type which the database does not take it for by itself: `$1::UUID`.
+    /// Appends a value whose type the database would not infer: `$1::UUID`.
     mutating func append(_ value: SQLValue, as type: String) {
         values.append(value)
         pieces.append("::" + type)
     }
 
-    /// A value that is written where any may stand has to say what it is; one that is bound later is what stands beside it.
+    /// Returns the type of a value. A value needs an explicit type where any type is allowed; the context determines
+    /// the type of a parameter that is bound later.
     private static func type(of value: SQLValue) -> String {
         switch value {
         case .null: ""
@@ -91,19 +92,19 @@ package struct SQLText: Hashable, Sendable {
         values.append(contentsOf: other.values)
     }
 
-    /// Appends a name, quoted where it is not a plain one or where the dialect quotes all.
+    /// Appends a name, quoted if it is not plain or if the dialect quotes all names.
     package mutating func append(identifier name: String) {
         let name = names?.stored(name) ?? name
         pieces[pieces.count - 1] += quoting == .always ? SQLIdentifier.quoted(name) : SQLIdentifier.text(name)
     }
 
-    /// Appends the name of a schema, which is as the user has it.
+    /// Appends the name of a schema as the user wrote it.
     package mutating func append(quoted schema: String, _ end: StaticString) {
         pieces[pieces.count - 1] += SQLIdentifier.quoted(schema)
         append(end)
     }
 
-    /// Appends names with `, ` between them.
+    /// Appends names separated by `, `.
     package mutating func append(identifiers names: [String]) {
         for (index, name) in names.enumerated() {
             if index > 0 { append(", ") }
@@ -115,10 +116,10 @@ package struct SQLText: Hashable, Sendable {
         pieces[pieces.count - 1] += String(integer)
     }
 
-    /// Appends a string constant, `'it''s'`: for schema statements, which cannot bind.
+    /// Appends a string constant, `'it''s'`, for schema statements, which cannot have bound values.
     ///
-    /// A server may be set to take a backslash for the beginning of something else (`standard_conforming_strings = off`), in one session
-    /// and not in the next, which runs the same trigger. `E'C:\\'` means the same in both.
+    /// Depending on a server's setting (`standard_conforming_strings = off`), a backslash may start an escape sequence.
+    /// Two sessions that run the same trigger may have different settings. `E'C:\\'` has the same meaning in both.
     package mutating func append(quoted constant: String) {
         var quoted = "'"
         var hasBackslash = false
@@ -133,7 +134,7 @@ package struct SQLText: Hashable, Sendable {
         pieces[pieces.count - 1] += (hasBackslash ? "E" : "") + quoted + "'"
     }
 
-    /// Appends text that is known to be SQL: operators, words of an enumeration.
+    /// Appends text that is known to be SQL: operators, cases of an enumeration.
     mutating func append(verbatim text: String) {
         pieces[pieces.count - 1] += text
     }

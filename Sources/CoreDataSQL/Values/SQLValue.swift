@@ -15,7 +15,7 @@ extension SQLValue: Hashable {
         case (.null, .null): true
         case (.integer(let a), .integer(let b)): a == b
         case (.real(let a), .real(let b)): a == b
-        // Swift calls canonically equivalent strings equal; databases compare bytes.
+        // Swift treats canonically equivalent strings as equal; databases compare bytes.
         case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
         case (.blob(let a), .blob(let b)): a == b
         default: false

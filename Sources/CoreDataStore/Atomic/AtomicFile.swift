@@ -5,19 +5,19 @@ import Synchronization
 /// A file that is read and written as a whole.
 ///
 /// ```
-///  lock ──▶ is it what was read last? ──▶ temporary file beside it, fsync ──▶ rename ──▶ fsync of the folder ──▶ unlock
+///  lock ──▶ unchanged since the last read? ──▶ write a temporary file, fsync ──▶ rename ──▶ fsync the folder ──▶ unlock
 /// ```
-/// A process that dies at any moment leaves the old file or the new one, whole; what it left of a temporary file the next
-/// writer takes over. Whoever has read the old file keeps reading it.
+/// After a crash, the file has either its complete old or its complete new content. The next writer reuses a remaining
+/// temporary file. A process that has opened the old file keeps reading it.
 package struct AtomicFile: Sendable {
-    /// Where the file lies; not a symbolic link.
+    /// The path of the file; not a symbolic link.
     package let path: String
-    /// How many seconds to wait for somebody who is writing it.
+    /// The seconds to wait for another writer of the file.
     package var timeout: Double = 240
 
     package init(path: String) { self.path = FileLink.followed(URL(fileURLWithPath: path)).path }
 
-    /// Tells a file from what it was earlier: first by what the system knows of it, then by what is in it.
+    /// Identifies a state of the file: first by its file system attributes, then by its content.
     package struct Stamp: Sendable {
         private var inode: UInt64
         private var size: Int
@@ -42,7 +42,7 @@ package struct AtomicFile: Sendable {
 
     // MARK: Reading
 
-    /// The bytes, with what tells them from others; no more than `count` of them where that is given.
+    /// Returns the bytes and their stamp; at most `count` bytes.
     package func read(atMost count: Int = .max) throws -> (data: Data, stamp: Stamp) {
         do {
             let file = try Descriptor(regular: path)
@@ -56,15 +56,16 @@ package struct AtomicFile: Sendable {
 
     // MARK: Writing
 
-    /// Makes the file where there is none.
+    /// Creates the file.
     ///
-    /// - Throws: ``AtomicFileFailure`` of the kind `.exists` where there is one by now.
+    /// - Throws: ``AtomicFileFailure`` of the kind `.exists` if the file exists by now.
     package func create(_ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
-        removeLeavings()
+        removeAbandonedFiles()
         do { return try make(write) } catch let failure as AtomicFileFailure
             where failure.kind == .missing && FileManager.default.fileExists(atPath: folder)
         {
-            // Somebody who made the file in the same moment took it for what was left.
+            // Another process that created the file at the same time deleted the temporary file, because it seemed
+            // abandoned.
             return try make(write)
         }
     }
@@ -85,11 +86,11 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Writes the file anew.
+    /// Replaces the file.
     ///
-    /// - Parameter known: what the file must still be; `nil` for whatever is there.
-    /// - Throws: ``AtomicFileFailure``: of the kind `.changed` where somebody else has written it, `.missing` where it is gone.
-    ///   The file is then as it was.
+    /// - Parameter known: the expected state of the file; `nil` for any state.
+    /// - Throws: ``AtomicFileFailure`` of the kind `.changed` if another client has written the file, `.missing` if it
+    ///   does not exist. The file is then unchanged.
     package func replace(_ known: Stamp?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         let (file, status) = try locked()
@@ -98,7 +99,7 @@ package struct AtomicFile: Sendable {
             guard now.hasSameBytes(as: known) else { throw AtomicFileFailure(.changed, path: path) }
         }
         let temporary = path(ofTemporary: "saving")
-        // What a process left that died, or a link that somebody put there: the lock makes it the caller's.
+        // The remains of a terminated process, or a planted link: the lock permits deleting it.
         guard unlink(temporary) == 0 || errno == ENOENT else {
             throw AtomicFileFailure(.blocked(by: temporary), path: path, code: errno)
         }
@@ -113,9 +114,9 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// The file, which nobody else writes as long as the caller has it.
+    /// Opens and locks the file; no other client writes it while the caller has the descriptor.
     ///
-    /// - Throws: ``AtomicFileFailure`` of the kind `.changed` where another file took its place while this waited for the lock.
+    /// - Throws: ``AtomicFileFailure`` of the kind `.changed` if the file was replaced while this waited for the lock.
     private func locked() throws -> (Descriptor, stat) {
         let file = try Descriptor(regular: path)
         try file.lock(timeout: timeout)
@@ -128,7 +129,7 @@ package struct AtomicFile: Sendable {
         return (file, status)
     }
 
-    /// Takes the file away, while nobody writes it.
+    /// Deletes the file, while no other client writes it.
     package func remove() throws {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         let (file, _) = try locked()
@@ -138,7 +139,7 @@ package struct AtomicFile: Sendable {
         try synchronizeFolder()
     }
 
-    /// `.Shop.xml.saving`, which whoever has locked the file may write.
+    /// Returns the temporary path, such as `.Shop.xml.saving`, which only the holder of the file's lock may write.
     private func path(ofTemporary suffix: String) -> String {
         let url = URL(fileURLWithPath: path)
         return url.deletingLastPathComponent().path + "/.\(url.lastPathComponent).\(suffix)"
@@ -146,8 +147,8 @@ package struct AtomicFile: Sendable {
 
     private func fill(_ temporary: String, like old: stat?, _ write: (AtomicFileWriter) throws -> Void) throws -> Stamp
     {
-        // Never a file that is there: it could be a link that somebody put there, to a file that would be emptied. What replaces a file
-        // is nobody else's to read until it has that file's permissions.
+        // Never open an existing file: it could be a planted link to a file that would be emptied. Other users must not
+        // read the new file until it has the permissions of the old one.
         let file: Descriptor
         do {
             file = try Descriptor(
@@ -164,14 +165,14 @@ package struct AtomicFile: Sendable {
         return Stamp(try file.status(), digest: digest)
     }
 
-    /// Removes what processes left that died while they made the file: what nobody has locked.
-    private func removeLeavings() {
+    /// Deletes temporary files without a lock, which were left by terminated processes.
+    private func removeAbandonedFiles() {
         let url = URL(fileURLWithPath: path)
         let prefix = ".\(url.lastPathComponent)."
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
             let parts = name.dropFirst(prefix.count).split(separator: "-", omittingEmptySubsequences: false)
             guard parts.count == 2, parts.allSatisfy({ UInt32($0) != nil }),
-                // To open a pipe waits for whoever writes to it.
+                // Opening a pipe would block until a process writes to it.
                 let file = try? Descriptor("\(folder)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK, folderOf: path)
             else { continue }
             if flock(file.number, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }
@@ -182,12 +183,12 @@ package struct AtomicFile: Sendable {
 
     private func synchronizeFolder() throws {
         let file = try Descriptor(folder, O_RDONLY, folderOf: path)
-        // Some file systems have nothing to say to that.
+        // Some file systems do not support this; ignore the error.
         fsync(file.number)
     }
 }
 
-/// An open file, closed with the value that holds it.
+/// An open file descriptor, which is closed with this object.
 private final class Descriptor {
     private let file: StoreFileDescriptor
     private let path: String
@@ -201,9 +202,9 @@ private final class Descriptor {
         self.path = file
     }
 
-    /// Opens a file for reading; devices and pipes, which give no end of bytes or none, are refused, and never replaced.
+    /// Opens a file for reading. Devices and pipes, which have no end or no content, are refused and never replaced.
     convenience init(regular path: String) throws {
-        // To open a pipe waits for whoever writes to it.
+        // Opening a pipe would block until a process writes to it.
         try self.init(path, O_RDONLY | O_NONBLOCK, folderOf: path)
         guard try status().st_mode & S_IFMT == S_IFREG else { throw AtomicFileFailure(.notAFile, path: path) }
     }
@@ -214,7 +215,7 @@ private final class Descriptor {
         return status
     }
 
-    /// Waits for whoever is writing.
+    /// Waits for other writers.
     func lock(timeout: Double) throws {
         let clock = ContinuousClock()
         let end = clock.now + .seconds(timeout)
@@ -229,7 +230,7 @@ private final class Descriptor {
         }
     }
 
-    /// All bytes, wherever the file stands.
+    /// Returns all bytes, regardless of the file's position.
     func contents() throws -> Data {
         guard lseek(number, 0, SEEK_SET) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         return try data(atMost: .max)
@@ -242,18 +243,18 @@ private final class Descriptor {
     }
 }
 
-/// What a method of that name would hide.
+/// Calls `write(2)`, which a method with that name would hide.
 private func writeBytes(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(file, bytes.baseAddress, bytes.count)
 }
 
-/// Writes a file from its start, piece by piece.
+/// Writes a file sequentially.
 package final class AtomicFileWriter {
     private let number: Int32
     private let path: String
     private var buffer: [UInt8] = []
     fileprivate(set) var digest = AtomicDigest()
-    /// Whether what was written first is no longer what the file has.
+    /// Whether bytes that were written earlier were overwritten.
     fileprivate private(set) var isOverwritten = false
 
     fileprivate init(_ number: Int32, path: String) {
@@ -280,7 +281,7 @@ package final class AtomicFileWriter {
 
     func write(_ data: Data) throws { try data.withUnsafeBytes { try write($0) } }
 
-    /// Writes bytes in the place of others that were written before.
+    /// Overwrites bytes that were written earlier.
     func overwrite(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
         try flush()
         guard pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count else {
@@ -308,7 +309,7 @@ package final class AtomicFileWriter {
     }
 }
 
-/// Tells whether bytes are the same as others were: FNV-1a of 64 bits, by which no change of one byte goes unnoticed.
+/// A digest that detects changed bytes: 64-bit FNV-1a, which detects every change of a single byte.
 struct AtomicDigest: Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -325,22 +326,22 @@ struct AtomicDigest: Sendable {
     }
 }
 
-/// Why a file that is read and written as a whole could not be.
+/// The reason why an atomic file could not be read or written.
 package struct AtomicFileFailure: EngineFailure {
     package enum Kind: Sendable, Equatable {
-        /// Somebody else has written it since it was read.
+        /// Another client has written the file since it was read.
         case changed
-        /// Somebody has locked it for as long as was waited.
+        /// Another client held the lock until the timeout.
         case locked
-        /// There is one, where one was to be made.
+        /// The file exists already.
         case exists
         case missing
         case noPermission
         case readOnlyVolume
         case full
-        /// A folder, a device or a pipe.
+        /// The path is a folder, a device or a pipe.
         case notAFile
-        /// Something is where the temporary file is to be made, and cannot be removed.
+        /// The temporary file's path is occupied, and the file there cannot be deleted.
         case blocked(by: String)
         case other
 
@@ -357,9 +358,9 @@ package struct AtomicFileFailure: EngineFailure {
 
     package var kind: Kind
     package var path: String
-    /// What the system said, 0 for nothing.
+    /// The system's error number, 0 for none.
     package var code: Int32
-    /// Whether it was to be read only.
+    /// Whether the operation was a read.
     package var isReading = false
 
     init(_ kind: Kind, path: String, code: Int32 = 0) {

@@ -1,41 +1,45 @@
 import CoreDataModel
 import Foundation
 
-/// How a store that is one file is written: to bytes and back.
+/// The file format of a single-file store: converts its content to bytes and back.
 package protocol AtomicFormat: Sendable {
-    /// The type of stores that have it, e.g. `XML`.
-    static var storeType: String { get }
-    /// Whether a key is given out once for all entities.
+    /// The kind of files.
+    static var kind: AtomicFileKind { get }
+    /// Whether keys are unique across all entities.
     static var sharesKeys: Bool { get }
-    /// The number before the first key that a new store gives out.
+    /// The number before the first key of a new store.
     static var keyBeforeFirst: Int64 { get }
 
-    /// Whether bytes that begin like that were perhaps made by this format, however damaged the rest is.
-    static func begins(_ start: Data) -> Bool
-    /// - Throws: ``StoreFailure`` for what no store of the format can keep.
+    /// - Throws: ``StoreFailure`` for a model that the format does not support.
     static func check(_ model: CompiledModel, entities: [Int]) throws
-    /// - Throws: ``StoreFailure`` for bytes that are damaged, or no such store.
+    /// - Throws: ``StoreFailure`` for damaged bytes, or bytes of another format.
     static func metadata(in data: Data, path: String) throws -> MetadataRow
-    /// - Throws: ``StoreFailure`` for bytes that are damaged, no such store, or of another model.
+    /// - Throws: ``StoreFailure`` for damaged bytes, bytes of another format, or a store of another model.
     static func contents(in data: Data, model: CompiledModel, entities: [Int], path: String) throws -> MemoryContents
-    /// How many objects the bytes have of each entity, by the names that are in them; needs no model.
+    /// Returns the number of objects of each entity, by the names in the file; needs no model.
     ///
-    /// - Throws: ``StoreFailure`` for bytes that are damaged, or no such store.
+    /// - Throws: ``StoreFailure`` for damaged bytes, or bytes of another format.
     static func objectCounts(in data: Data, path: String) throws -> [String: Int]
-    /// What can be read of damaged bytes, and in words what could not.
+    /// Returns the readable content of damaged bytes, and descriptions of the unreadable parts.
     ///
-    /// - Throws: ``StoreFailure`` for bytes of which nothing can be read.
+    /// - Throws: ``StoreFailure`` if nothing can be read.
     static func salvage(
         _ data: Data, model: CompiledModel, entities: [Int], path: String
     ) throws -> (MemoryContents, notes: [String])
     static func write(_ contents: MemoryContents, entities: [Int], to writer: AtomicFileWriter) throws
-    /// Writes the same store with other metadata.
+    /// Writes the same store with different metadata.
     static func write(
         _ metadata: MetadataRow, replacingThoseIn data: Data, path: String, to writer: AtomicFileWriter) throws
 }
 
 extension AtomicFormat {
-    /// Why bytes are not of the format, where they are known to be something else.
+    /// The type of stores with this format, e.g. `XML`.
+    package static var storeType: String { kind.storeType }
+
+    /// Returns whether a file with this start may have this format, even if the rest is damaged.
+    package static func begins(_ start: Data) -> Bool { kind.begins(start) }
+
+    /// Returns a failure that names the actual format of the bytes, if it is known.
     static func otherKind(_ data: Data, path: String) -> StoreFailure? {
         let start = data.prefix(16)
         if start.isEmpty { return .notAStore(path, missing: []) }
@@ -46,15 +50,14 @@ extension AtomicFormat {
                 "a binary store of Apple's, whose format is not known here: migrate it to an XML or SQLite store where Apple's Core Data runs"
             ),
         ]
-        let other: [any AtomicFormat.Type] = [XMLStoreFormat.self, BinaryStoreFormat.self]
         for (magic, what) in known where start.starts(with: Array(magic.utf8)) {
             return StoreFailure(
                 .wrongStoreType, "The file '\(path)' is no store of type \(storeType), but \(what).")
         }
-        for format in other where format.storeType != storeType && format.begins(data.prefix(512)) {
+        for other in AtomicFileKind.allCases where other != kind && other.begins(data.prefix(512)) {
             return StoreFailure(
                 .wrongStoreType,
-                "The file '\(path)' is a store of type \(format.storeType), not \(storeType).")
+                "The file '\(path)' is a store of type \(other.storeType), not \(storeType).")
         }
         return nil
     }
@@ -63,7 +66,7 @@ extension AtomicFormat {
         StoreFailure(.notADatabase, "The file '\(path)' is no \(storeType) store, or it is damaged: \(reason).")
     }
 
-    /// Who may not have the metadata: keys that the store itself needs come from the model.
+    /// Completes the metadata with the keys that the store itself needs, which follow from the model.
     static func complete(_ metadata: StoreMetadata, _ model: CompiledModel, _ entities: [Int]) throws -> StoreMetadata {
         if metadata.versionHashes != nil { return metadata }
         return try StoreMetadata.made(for: model, entities: entities, type: storeType, adding: metadata)

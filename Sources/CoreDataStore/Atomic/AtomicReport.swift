@@ -3,9 +3,9 @@ import CoreDataXML
 import Foundation
 
 extension StoreReport {
-    /// What there is to know about a store that is one file; needs no model, which such a store has no copy of.
+    /// Makes a report on a single-file store. It needs no model, because such a store has no cached model.
     ///
-    /// The entities are those that its metadata name, and others of which it has objects, as the file calls them.
+    /// The entities are those in the metadata, and others that have objects, by their names in the file.
     package static func make(_ format: any AtomicFormat.Type, path: String) throws -> StoreReport {
         let data = try AtomicFile(path: path).read().data
         let row = try format.metadata(in: data, path: path)
@@ -13,7 +13,7 @@ extension StoreReport {
         let hashes = row.metadata.versionHashes ?? [:]
         let counts = try format.objectCounts(in: data, path: path)
         var names = Dictionary(hashes.keys.map { ($0, $0) }, uniquingKeysWith: { first, _ in first })
-        // An XML store has them in capitals.
+        // An XML store writes them in capitals.
         for name in hashes.keys where counts[name] == nil { names[name.uppercased()] = name }
         var objects: [String: Int] = Dictionary(hashes.keys.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
         for (name, count) in counts { objects[names[name] ?? name, default: 0] += count }
@@ -29,13 +29,6 @@ extension StoreReport {
                     name: name, formerName: nil, number: 0, parent: nil, table: nil, rowCount: count, maximumKey: nil,
                     versionHash: hashes[name])
             }, hasHistory: false, transactionCount: nil, changeCount: nil, modelSource: .none, searchIndexes: [])
-    }
-}
-
-extension StoreMetadata {
-    /// Keys that are not Core Data's own, sorted.
-    var applicationKeys: [String] {
-        dictionary.keys.filter { !Key.kept.contains($0) && !$0.hasPrefix("_NS") }.sorted()
     }
 }
 

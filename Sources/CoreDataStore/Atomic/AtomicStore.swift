@@ -3,22 +3,23 @@ import CoreDataPrimitives
 import Foundation
 import Synchronization
 
-/// Keeps the rows of a ``MemoryEngine`` in one file, which every save writes anew.
+/// Keeps the rows of a ``MemoryEngine`` in one file, which every save rewrites.
 ///
 ///     let store = try AtomicStore.open(XMLStoreFormat.self, model: model, options: options)
 ///     store.engine        // the source of its rows
 ///
-/// Two that save to one file do not overwrite each other's rows: who has not read what the other wrote fails.
+/// Two stores on the same file do not overwrite each other's rows: a save fails if another store has written the file
+/// since it was read.
 package final class AtomicStore: FileBacking {
-    /// How a store is opened.
+    /// The options for opening a store.
     package struct Options: Sendable {
         package var path: String
         package var configuration: String?
         package var isReadOnly = false
         package var ignoresModelVersioning = false
-        /// How many seconds to wait for somebody who is writing the file.
+        /// The seconds to wait for another writer of the file.
         package var timeout: Double = 240
-        /// Where times come from that the rows have.
+        /// The clock for times in rows.
         package var clock = StoreClock.system
 
         package init(path: String) { self.path = path }
@@ -26,7 +27,7 @@ package final class AtomicStore: FileBacking {
 
     private struct State {
         var file: AtomicFile
-        /// What the file was when it was last read or written; `nil` where the next save makes it.
+        /// The state of the file at the last read or write; `nil` if the next save creates it.
         var stamp: AtomicFile.Stamp?
     }
 
@@ -42,9 +43,9 @@ package final class AtomicStore: FileBacking {
 
     // MARK: Opening
 
-    /// Reads the store, or makes one where there is no file or an empty one.
+    /// Reads the store, or creates one if the file is missing or empty.
     ///
-    /// - Throws: ``StoreFailure``, ``AtomicFileFailure``. Nothing is left of a store that could not be made.
+    /// - Throws: ``StoreFailure``, ``AtomicFileFailure``. A store that could not be created leaves no files.
     package static func open(
         _ format: any AtomicFormat.Type, model: CompiledModel, options: Options
     ) throws -> MemoryEngine {
@@ -102,7 +103,7 @@ package final class AtomicStore: FileBacking {
         var contents = try format.contents(in: data, model: model, entities: entities, path: file.path)
         contents.metadata = try format.complete(contents.metadata, model, entities)
         if row.metadata.identification.isFormer(of: model, entities: entities) {
-            // Nothing else in the file is otherwise: the next save writes today's hashes.
+            // The rest of the file is compatible: the next save writes the current hashes.
             contents.metadata = try contents.metadata.rehashed(for: model, entities: entities)
         }
         let store = AtomicStore(format, file, stamp, entities: entities)
@@ -148,9 +149,10 @@ package final class AtomicStore: FileBacking {
         }
     }
 
-    /// The store lies there from now on, with what is in it: a copy with this one's rows, or where nothing is yet a file that the next save makes.
+    /// Changes the store's file. The path may contain a copy with this store's rows, or no file: then the next save
+    /// creates it.
     ///
-    /// - Throws: where something else is, or no folder for it.
+    /// - Throws: if the path contains another file, or its folder does not exist.
     package func move(to path: String) throws {
         try state.withLock { state in
             var file = AtomicFile(path: path)
@@ -170,7 +172,7 @@ package final class AtomicStore: FileBacking {
 
     package func close() {}
 
-    // MARK: Files that nobody has open
+    // MARK: Closed files
 
     package static func metadata(_ format: any AtomicFormat.Type, path: String) throws -> MetadataRow {
         let file = AtomicFile(path: path)
@@ -178,7 +180,7 @@ package final class AtomicStore: FileBacking {
         return try format.metadata(in: file.read().data, path: path)
     }
 
-    /// Writes the dictionary of the user, who may have left out what the store needs and may have put the UUID in.
+    /// Writes the user's dictionary, adding the store's required keys and removing the UUID.
     package static func setMetadata(
         _ metadata: StoreMetadata, _ format: any AtomicFormat.Type, path: String
     ) throws {
@@ -194,7 +196,7 @@ package final class AtomicStore: FileBacking {
         _ = try file.replace(stamp) { try format.write(new, replacingThoseIn: data, path: path, to: $0) }
     }
 
-    /// Notes in a store which stage it is in the middle of; `nil` for none.
+    /// Records in the metadata the migration stage that is in progress; `nil` for none.
     package static func setStage(_ stage: String?, _ format: any AtomicFormat.Type, path: String) throws {
         let file = AtomicFile(path: path)
         let (data, stamp) = try file.read()
@@ -204,7 +206,7 @@ package final class AtomicStore: FileBacking {
         _ = try file.replace(stamp) { try format.write(new, replacingThoseIn: data, path: path, to: $0) }
     }
 
-    /// Takes a store away; where there is no file there is nothing to do.
+    /// Deletes a store; does nothing if the file does not exist.
     package static func destroy(_ format: any AtomicFormat.Type, path: String) throws {
         let file = AtomicFile(path: path)
         guard FileSize.of(file.path) != nil else { return }
@@ -212,9 +214,9 @@ package final class AtomicStore: FileBacking {
         try file.remove()
     }
 
-    /// Makes the store at `path`, if there is one, the same as that at `source`.
+    /// Replaces the store at `path`, if it exists, by a copy of the one at `source`.
     ///
-    /// - Parameter known: what the file must still be; `nil` for whatever is there.
+    /// - Parameter known: the expected state of the file; `nil` for any state.
     package static func replace(
         _ format: any AtomicFormat.Type, path: String, with source: String, ifStill known: AtomicFile.Stamp? = nil
     ) throws {
@@ -229,9 +231,9 @@ package final class AtomicStore: FileBacking {
         }
     }
 
-    /// Puts a copy of the store at `source` where there is none, or an empty file.
+    /// Copies the store at `source` to a path without a file, or with an empty one.
     ///
-    /// - Throws: ``PlaceTaken`` where something is there by now; it is then as it was.
+    /// - Throws: ``PlaceTaken`` if a file exists by now; it is then unchanged.
     package static func put(_ source: String, at path: String) throws {
         let file = AtomicFile(path: path)
         let (data, _) = try AtomicFile(path: source).read()
@@ -246,7 +248,7 @@ package final class AtomicStore: FileBacking {
         }
     }
 
-    /// Somebody else's file is not taken for a store; what is empty or damaged may have been one.
+    /// Refuses files of other programs; an empty or damaged file may have been a store.
     private static func checkIsOne(_ format: any AtomicFormat.Type, _ file: AtomicFile) throws {
         let start = try file.read(atMost: 512).data
         if start.isEmpty || format.begins(start) { return }

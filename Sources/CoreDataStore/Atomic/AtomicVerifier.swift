@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Finds what is wrong with a store that is one file: in the file, with its model, and in what its rows say of each other.
+/// Finds problems of a single-file store: in the file, with its model, and in references between its rows.
 ///
-/// There are no tables, counters, join tables or files beside it that could be wrong.
+/// Such a store has no tables, counters, join tables or additional files.
 package enum AtomicVerifier {
-    /// - Throws: ``StoreFailure`` where the file is no such store at all; whatever is wrong inside one is a finding.
+    /// - Throws: ``StoreFailure`` if the file is not such a store; problems inside a store are findings.
     package static func verify(
         _ format: any AtomicFormat.Type, model: CompiledModel, configuration: String?, path: String
     ) throws -> [StoreVerifier.Finding] {
@@ -19,7 +19,7 @@ package enum AtomicVerifier {
         do {
             let row = try format.metadata(in: data, path: path)
             findings += StoreVerifier.metadataFindings(row, model: model, entities: entities)
-            // Its objects can be read by its own model only.
+            // Only the store's own model can read its objects.
             if row.metadata.mismatch(with: model, entities: entities) != nil,
                 !row.metadata.identification.isFormer(of: model, entities: entities)
             {
@@ -37,7 +37,7 @@ package enum AtomicVerifier {
         return findings + dangling(contents.graph, model)
     }
 
-    /// To-ones that lead to no row.
+    /// Returns the to-ones that refer to missing rows.
     private static func dangling(_ graph: MemoryGraph, _ model: CompiledModel) -> [StoreVerifier.Finding] {
         var findings: [StoreVerifier.Finding] = []
         for root in graph.roots {

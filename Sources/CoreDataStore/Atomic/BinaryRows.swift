@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What a column of a binary store has, by names.
+/// A column of a binary store, identified by names.
 private struct BinaryColumn: Hashable {
     enum Kind: UInt8 {
         case attribute = 0
@@ -14,7 +14,7 @@ private struct BinaryColumn: Hashable {
     }
 
     var kind: Kind
-    /// The entity that declares the relationship, for what its members' rows have; else empty.
+    /// The entity that declares the relationship, for a column in its members' rows; otherwise empty.
     var entity: String
     var property: String
 
@@ -52,7 +52,7 @@ struct BinaryRowWriter {
 
     func write(to out: inout BinaryOutput) throws {
         let model = graph.model
-        // Configurations may have an entity without those above it.
+        // A configuration may contain an entity without its ancestors.
         let roots = Set(entities.map { model.entities[$0].root }).sorted()
         out.put(number: UInt64(entities.count))
         for ordinal in entities {
@@ -104,7 +104,7 @@ struct BinaryRowWriter {
         for (column, kind) in layout.kinds.enumerated() where !row.isNull(column) {
             switch kind {
             case .integer:
-                // Numbers of entities are the model's: the file has its own.
+                // Entity numbers in rows are the model's; the file has its own.
                 if case .destinationEntity = layout.columns[column].role {
                     out.put(number: UInt64((index[Int(row.integer(column)) - 1] ?? -1) + 1))
                 } else {
@@ -139,7 +139,7 @@ struct BinaryRowWriter {
 
 struct BinaryRowReader {
     private let model: CompiledModel
-    /// By the file's numbers: the model's ordinals, and where each of the file's columns is in a row.
+    /// By the file's entity numbers: the model's ordinals, and the position in the row of each of the file's columns.
     private var entities: [(ordinal: Int, columns: [Column])] = []
     private var builders: [RowBuilder] = []
 
@@ -237,7 +237,7 @@ struct BinaryRowReader {
     }
 }
 
-/// How many rows a binary store has of each entity, read without a model.
+/// The number of rows of each entity in a binary store, read without a model.
 struct BinaryRowCounts {
     private(set) var counts: [String: Int] = [:]
 
@@ -250,7 +250,7 @@ struct BinaryRowCounts {
         var entities: [Entity] = []
         for _ in 0..<(try bytes.count()) {
             var entity = Entity(name: try bytes.text())
-            // Its root.
+            // Skip the root's name.
             _ = try bytes.text()
             for _ in 0..<(try bytes.count()) {
                 let (tag, kind) = (try bytes.byte(), try bytes.byte())
@@ -277,7 +277,7 @@ struct BinaryRowCounts {
     }
 
     private static func skipRow(of entity: Entity, _ bytes: inout BinaryBytes) throws {
-        // Key and version.
+        // Skip key and version.
         for _ in 0..<2 { _ = try bytes.signed() }
         let present = try bytes.slice((entity.columns.count + 7) / 8)
         for (position, column) in entity.columns.enumerated()

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// The format of binary stores: our own, since Apple's is not known. docs/binary-store.md has it byte by byte.
+/// The format of binary stores. It is specific to this framework, because Apple's is undocumented. docs/binary-store.md
+/// specifies it.
 ///
 /// ```
 ///  0   8  89 4F 43 44 42 0D 0A 1A
@@ -10,19 +11,17 @@ import Foundation
 ///  16  8  checksum of everything after it: FNV-1a
 ///  24  …  identifier │ metadata │ entities with the columns of their rows │ rows │ pairs
 /// ```
-/// Entities and properties go by their names, so that what the model numbers anew is still found.
+/// Entities and properties are identified by name, so that the file stays readable if the model's numbers change.
 package enum BinaryStoreFormat: AtomicFormat {
-    package static let storeType = "Binary"
+    package static let kind = AtomicFileKind.binary
     package static let sharesKeys = false
     package static let keyBeforeFirst: Int64 = 0
 
-    static let magic: [UInt8] = [0x89, 0x4F, 0x43, 0x44, 0x42, 0x0D, 0x0A, 0x1A]
+    static let magic = AtomicFileKind.binaryStart
     static let version: UInt64 = 1
     static let headSize = 24
 
-    package static func begins(_ start: Data) -> Bool { start.starts(with: magic) }
-
-    /// Whatever a row can hold, it can.
+    /// The format supports everything that a row can contain.
     package static func check(_ model: CompiledModel, entities: [Int]) throws {}
 
     // MARK: Reading
@@ -57,7 +56,7 @@ package enum BinaryStoreFormat: AtomicFormat {
         MetadataRow(identifier: try bytes.text(), metadata: StoreMetadata(propertyList: try bytes.data()))
     }
 
-    /// Checks the head and calls `body` with what follows.
+    /// Validates the header and calls `body` with the rest.
     private static func read<R>(_ data: Data, _ path: String, _ body: (inout BinaryBytes) throws -> R) throws -> R {
         if let other = otherKind(data, path: path) { throw other }
         guard begins(data) else { throw damaged(path, "it does not begin as one") }
@@ -154,7 +153,7 @@ package enum BinaryStoreFormat: AtomicFormat {
     }
 }
 
-/// Bytes that are read one value after another; whatever they are, nothing beyond them is touched.
+/// Reads values one after another, with bounds checks.
 struct BinaryBytes {
     struct Failure: EngineFailure {
         var offset: Int
@@ -177,7 +176,7 @@ struct BinaryBytes {
         return bytes[offset]
     }
 
-    /// Seven bits a byte, the lowest first; the last byte is below 128.
+    /// Reads a number with seven bits per byte, the lowest first; the last byte is below 128.
     mutating func number() throws -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -190,13 +189,13 @@ struct BinaryBytes {
         }
     }
 
-    /// A number that may be negative: 0, -1, 1, -2 …
+    /// Reads a signed number, encoded as 0, -1, 1, -2 …
     mutating func signed() throws -> Int64 {
         let value = try number()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// How many things follow, none of which is shorter than a byte.
+    /// Reads the number of the following elements; each has at least one byte.
     mutating func count() throws -> Int {
         let value = try number()
         guard value <= UInt64(bytes.count - offset) else { throw failure("the file ends too early") }
@@ -223,7 +222,7 @@ struct BinaryBytes {
     }
 }
 
-/// What ``BinaryBytes`` reads, written.
+/// Writes the format that ``BinaryBytes`` reads.
 struct BinaryOutput {
     private let writer: AtomicFileWriter
     private var buffer: [UInt8] = []

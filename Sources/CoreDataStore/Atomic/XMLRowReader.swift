@@ -5,13 +5,13 @@ import Foundation
 
 /// Reads the objects of an XML store into a graph.
 ///
-/// Objects may lead to others that come after them: ``GraphBuilder`` makes one of what both sides of a relationship say.
+/// Objects may refer to later ones: ``GraphBuilder`` combines both sides of a relationship.
 struct XMLRowReader {
     private let names: XMLNames
     private let path: String
     private let model: CompiledModel
     private var builder: GraphBuilder
-    /// What could not be read, where that does not end the reading.
+    /// The problems found so far, if reading continues after them; otherwise `nil`.
     private var problems: [String]?
 
     /// The object that is being read.
@@ -36,7 +36,7 @@ struct XMLRowReader {
         return graph.highestKey
     }
 
-    /// Reads what can be read; returns in words what could not.
+    /// Reads the readable content; returns descriptions of the unreadable parts.
     mutating func salvage(_ data: Data, into graph: inout MemoryGraph) -> [String] {
         problems = []
         do { try parse(data) } catch let failure as XMLFailure {
@@ -46,7 +46,7 @@ struct XMLRowReader {
         return problems ?? []
     }
 
-    /// Runs what takes a part of an object; where as much as possible is to be read, what is wrong with it is noted.
+    /// Runs the reading of a part of an object. In salvage mode, an error is recorded instead of thrown.
     @discardableResult
     private mutating func tolerating<R>(_ body: (inout XMLRowReader) throws -> R) throws -> R? {
         do { return try body(&self) } catch let failure as StoreFailure {
@@ -110,7 +110,7 @@ struct XMLRowReader {
         return Object(entity: entity, slots: slots, key: key, line: tag.line)
     }
 
-    /// `z102`, or `z7.TAG`, whose name follows from who says it.
+    /// Parses `z102`, or `z7.TAG`; the hierarchy after the dot is known from the context.
     private static func key(_ id: Substring) -> Int64? {
         guard id.first == "z" else { return nil }
         let digits = id.dropFirst().prefix { $0 != "." }

@@ -2,18 +2,18 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Writes the objects of an XML store, in the order of their ids.
+/// Writes the objects of an XML store, sorted by id.
 struct XMLRowWriter {
     private let graph: MemoryGraph
     private let names: XMLNames
-    /// Keys that rows of several hierarchies have, with the one whose objects go by the number alone.
+    /// Keys that rows of several hierarchies have, with the hierarchy whose ids consist of the number alone.
     private var owners: [Int64: Int] = [:]
     private let forms: [Int: Form]
 
-    /// What is the same in all objects of an entity.
+    /// The common parts of an entity's objects.
     private struct Form {
         var start: String
-        /// Attributes, with what stands before their values.
+        /// Attributes, with the text before their values.
         var attributes: [(column: Int, kind: ValueKind, start: String)] = []
         var toOnes: [(column: Int, root: Int, start: String)] = []
         var toManys: [(slot: Int, start: String)] = []
@@ -136,7 +136,7 @@ struct XMLRowWriter {
         text += "</attribute>\n"
     }
 
-    /// One line of 76 digits, then all others in a second one, as Apple's stores have it.
+    /// Writes a line of 76 digits, then all others on a second line, as in Apple's stores.
     private static func append(_ digits: String, to text: inout String) {
         guard digits.utf8.count > 76 else {
             text += digits
@@ -149,7 +149,7 @@ struct XMLRowWriter {
         text += "\n"
     }
 
-    /// With 20 digits after the point, as Apple has it, unless that is another number.
+    /// Returns the date with 20 decimal places, as Apple writes it, unless that is another number.
     private static func date(_ seconds: Double) -> String {
         let text = String(format: "%.20f", seconds)
         return Double(text) == seconds ? text : "\(seconds)"
@@ -157,8 +157,8 @@ struct XMLRowWriter {
 }
 
 extension MemoryGraph {
-    /// The keys of a to-many's members, those too whose rows are gone, in the relationship's order, else by key; and whose
-    /// keys they are.
+    /// Returns the keys of a to-many's members, also of missing rows, in the relationship's order, else by key, and the
+    /// root entity of the keys.
     func memberKeys(of owner: Int64, entity: Int, slot: Int) -> (keys: [Int64], root: Int) {
         let relationship = model.entities[entity].properties[slot].relationship
         let root = relationship.map { model.entities[$0.destination].root } ?? entity

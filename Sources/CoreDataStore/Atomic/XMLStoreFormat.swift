@@ -14,19 +14,15 @@ import Foundation
 ///      </object>
 ///  </database>
 /// ```
-/// A row's key is the number in its object's id, so that ids are unique in the whole file. Two things are ours, where
-/// Apple's format has no words for what is to be kept: text with characters that XML does not have is written as
-/// `encoding="base64"`, and an object whose number another hierarchy has too has the name of its own after it (`z7.TAG`).
+/// The number in an object's id is its row's key, so that ids are unique in the whole file. This framework extends
+/// Apple's format in two cases that it does not support. Text with characters that XML does not allow is written as
+/// `encoding="base64"`. An object with the same number as one of another hierarchy has its hierarchy's name after the
+/// number (`z7.TAG`).
 package enum XMLStoreFormat: AtomicFormat {
-    package static let storeType = "XML"
+    package static let kind = AtomicFileKind.xml
     package static let sharesKeys = true
-    /// The number before the first one that Apple's stores give out.
+    /// The number before the first one that Apple's stores assign.
     package static let keyBeforeFirst: Int64 = 101
-
-    package static func begins(_ start: Data) -> Bool {
-        let text = String(decoding: start.filter { $0 != 0 }, as: UTF8.self)
-        return text.contains("<!DOCTYPE database") || text.contains("<database>")
-    }
 
     package static func check(_ model: CompiledModel, entities: [Int]) throws { _ = try XMLNames(model, entities) }
 
@@ -82,7 +78,7 @@ package enum XMLStoreFormat: AtomicFormat {
         }
         head.row = metadata
         try head.write(to: writer)
-        // What follows is as it was; the head ends with a line.
+        // The rest of the file is unchanged; the head ends with a line break.
         var rest = utf8[end...]
         if rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
         try writer.write(Data(rest))
@@ -97,16 +93,16 @@ package enum XMLStoreFormat: AtomicFormat {
     }
 }
 
-/// How entities and properties are called in an XML store: entities in capitals, properties in small letters.
+/// The names of entities and properties in an XML store: entities in capitals, properties in lower case.
 struct XMLNames {
     let model: CompiledModel
-    /// By ordinal.
+    /// The entity names by ordinal.
     private(set) var name: [Int: String] = [:]
     private(set) var entity: [String: Int] = [:]
-    /// By ordinal: slots by name.
+    /// By ordinal: slots by property name.
     private(set) var slot: [Int: [String: Int]] = [:]
 
-    /// - Throws: ``StoreFailure`` where two names would be one.
+    /// - Throws: ``StoreFailure`` if two names would be equal.
     init(_ model: CompiledModel, _ entities: [Int]) throws {
         self.model = model
         for ordinal in entities {
@@ -142,13 +138,13 @@ struct XMLNames {
     }
 }
 
-/// What an XML store has before its objects.
+/// The part of an XML store before its objects.
 struct XMLStoreHead {
     var row: MetadataRow
-    /// The highest id that was given out.
+    /// The highest id that was assigned.
     var lastKey: Int64
 
-    /// The version that Apple's stores of today have.
+    /// The version that current stores of Apple's framework have.
     private static let version = 134_481_920
 
     // MARK: Reading
@@ -173,7 +169,7 @@ struct XMLStoreHead {
                         .notAStore,
                         "The file '\(path)' is no XML store: its outermost element is <\(tag.name)>, not <database>.")
                 }
-                // A store has its head first.
+                // The head precedes the objects.
                 if names == ["database", "object"] { break reading }
                 if names == ["database", "databaseInfo", "metadata", "plist"] {
                     metadata = try self.metadata(in: data, from: tag, path)
@@ -216,7 +212,7 @@ struct XMLStoreHead {
 
     func write(to writer: AtomicFileWriter) throws {
         var dictionary = row.metadata.dictionary
-        // The kind of the file and the element say so.
+        // The file's kind and the element contain them.
         for key in [StoreMetadata.Key.type, StoreMetadata.Key.identifier] { dictionary[key] = nil }
         let list = try PropertyListValue(propertyList: StoreMetadata(dictionary: dictionary).propertyList)
         var text = """
@@ -290,7 +286,7 @@ struct XMLStoreHead {
     }
 }
 
-/// Text as it stands in XML.
+/// Escapes text for XML.
 enum XMLEscaping {
     static func text(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x0D }) else { return text }
@@ -300,7 +296,7 @@ enum XMLEscaping {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            // As it is, a reader would take it for the end of a line.
+            // A parser would convert it to a line feed.
             case "\r": result += "&#13;"
             default: result.unicodeScalars.append(scalar)
             }
@@ -308,9 +304,9 @@ enum XMLEscaping {
         return result
     }
 
-    /// Whether XML has no such characters, however they are written.
+    /// Returns whether the text has characters that XML does not allow even as references.
     static func needsBase64(_ text: String) -> Bool {
-        // Those that are more than a byte long and not in XML begin with EF BF.
+        // The multi-byte characters that XML does not allow start with EF BF.
         guard text.utf8.contains(where: { $0 < 0x20 && $0 != 9 && $0 != 10 && $0 != 13 || $0 == 0xEF }) else {
             return false
         }

@@ -4,9 +4,9 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-// What a batch update sets and the database cannot work out is worked out here, row by row, as predicates are in memory.
+// Computes in memory, row by row, the values of a batch update that the database cannot compute.
 extension BatchWriter {
-    /// Sets properties of those rows: a portion of them is in memory at a time.
+    /// Sets properties of these rows; one portion is in memory at a time.
     func update(
         _ keys: KeySet, _ assignments: [BatchAssignment], of entity: Int, _ columns: IndexMask, now: Double,
         wantsKeys: Bool
@@ -38,7 +38,7 @@ extension BatchWriter {
         return done
     }
 
-    /// The row, of the next version, with what the assignments make of it.
+    /// Returns the row in its next version, with the assigned values.
     func row(_ row: RowSnapshot, setting assignments: [BatchAssignment]) -> RowSnapshot {
         let layout = engine.model.entities[row.entity].rowLayout
         let builder = RowBuilder(columnCount: layout.kinds.count)
@@ -47,7 +47,7 @@ extension BatchWriter {
             if let number { builder.setInteger(number, at: column) } else { builder.setNull(at: column) }
         }
         for assignment in assignments {
-            // A property has the same slot in every entity that inherits it, though not the same column.
+            // A property has the same slot in every entity that inherits it, but not the same column.
             let column = layout.columnOfSlot[assignment.slot]
             switch assignment.source {
             case .value(let value): builder.set(value, layout.kinds[column], at: column)
@@ -56,7 +56,7 @@ extension BatchWriter {
                 let orderColumn = layout.orderColumnOfSlot[assignment.slot]
                 set(key?.primaryKey, at: column)
                 if entityColumn >= 0 { set(key.map { engine.number(ofEntity: $0.entity) }, at: entityColumn) }
-                // Which it is, whoever writes the row finds out.
+                // The code that writes the row determines the order value.
                 if orderColumn >= 0 { set(key.map { _ in 0 }, at: orderColumn) }
             case .expression: break
             }
@@ -64,7 +64,7 @@ extension BatchWriter {
         return builder.finish(primaryKey: row.primaryKey, version: row.version &+ 1, entity: row.entity)
     }
 
-    /// What was worked out as a value of the attribute's type.
+    /// Returns the computed operand as a value of the attribute's type.
     private func value(_ operand: Operand, _ assignment: BatchAssignment, _ entity: Int) throws -> Value {
         let compiled = engine.model.entities[entity]
         let property = compiled.properties[assignment.slot]

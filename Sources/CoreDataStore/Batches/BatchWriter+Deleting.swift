@@ -2,18 +2,18 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What a delete rule forbids.
+/// A delete rule that denies a deletion.
 package struct DeletionDenied: EngineFailure {
     package var key: RowKey
     package var relationship: String
 }
 
 extension BatchWriter {
-    /// Deletes the rows that the plan selects, by the delete rules of the model.
+    /// Deletes the rows that the plan selects, applying the model's delete rules.
     ///
-    ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?           where no rule asks for more
+    ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?           if no rule requires more
     ///
-    /// - Returns: how many rows were deleted, those included that went with others; their keys where they are wanted.
+    /// - Returns: the number of deleted rows, including cascaded ones; their keys if requested.
     package func delete(_ plan: FetchPlan, wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
         try answering { try delete(plan, wantsKeys: wantsKeys, $0) }
     }
@@ -37,7 +37,7 @@ extension BatchWriter {
         return try delete(selected(plan, planner), wantsKeys: wantsKeys)
     }
 
-    /// Whether deleting a row of the entity, or of one below, concerns anything but the row.
+    /// Returns whether deleting a row of the entity, or of a subentity, affects other rows.
     private func needsRules(_ entity: Int) -> Bool {
         engine.model.entities[entity].subtree.contains { ordinal in
             let entity = engine.model.entities[ordinal]
@@ -45,7 +45,7 @@ extension BatchWriter {
             return !table.externalColumns.isEmpty
                 || entity.properties.contains { property in
                     guard let relationship = property.relationship else { return false }
-                    // A to-one that is not to be followed, and that is one of many for its destination.
+                    // A to-one without a rule that acts on it, whose destination has many such rows.
                     let isPlain =
                         !relationship.isToMany && [.noAction, .nullify].contains(relationship.deleteRule)
                         && inverse(of: relationship)?.isToMany ?? true
@@ -58,14 +58,14 @@ extension BatchWriter {
         relationship.inverseSlot.flatMap { engine.model.entities[relationship.destination].properties[$0].relationship }
     }
 
-    /// Whether a deletion may take from a destination the one object that it must have.
+    /// Returns whether a deletion may remove the last required object of a destination.
     private func empties(_ relationship: CompiledRelationship) -> Bool {
         guard relationship.deleteRule == .nullify, let slot = relationship.inverseSlot else { return false }
         let inverse = engine.model.entities[relationship.destination].properties[slot]
         return !inverse.isOptional && inverse.relationship?.isToMany == false
     }
 
-    /// Deletes rows by their keys; those that are not there are none.
+    /// Deletes rows by their keys; missing rows are ignored.
     package func delete(_ keys: [RowKey], wantsKeys: Bool) throws -> (count: Int, keys: [RowKey]) {
         var asked = KeySet(model: engine.model)
         for key in keys { asked.insert(key) }
@@ -99,7 +99,7 @@ extension BatchWriter {
 
     // MARK: Rules
 
-    /// The rows that a relationship leads to from rows of one entity.
+    /// Returns the rows that a relationship refers to from rows of one entity.
     private func destinations(
         of property: CompiledProperty, _ relationship: CompiledRelationship, _ entity: Int, _ keys: [Int64]
     ) throws -> [(owner: Int64, key: RowKey)] {
@@ -142,7 +142,7 @@ extension BatchWriter {
         }
     }
 
-    /// - Throws: ``MandatoryInverse`` for a row that stays, and would lose the object of a mandatory to-one.
+    /// - Throws: ``MandatoryInverse`` for a remaining row that would lose the object of a mandatory to-one.
     private func checkInverses(_ entity: Int, _ keys: [Int64], _ doomed: KeySet) throws {
         try forEachRelationship(of: entity) { property, relationship in
             guard empties(relationship), let slot = relationship.inverseSlot else { return }
@@ -172,7 +172,7 @@ extension BatchWriter {
             guard relationship.deleteRule != .noAction else { return }
             let roles: Set<RowLayout.Role>
             if let slot = relationship.inverseSlot {
-                // A destination of many has nothing of its owner's.
+                // A destination of a many-to-many has no column for its owner.
                 guard inverse(of: relationship)?.isToMany == false else { return }
                 roles = [.destinationKey(slot: slot), .destinationEntity(slot: slot), .order(slot: slot)]
             } else {

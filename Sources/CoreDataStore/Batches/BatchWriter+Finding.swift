@@ -3,12 +3,12 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension BatchWriter {
-    /// Whether a uniqueness constraint has the attribute for itself, so that a value of it names one row.
+    /// Returns whether a uniqueness constraint consists of only this attribute, so that a value identifies one row.
     package func isUnique(entity: Int, slot: Int) throws -> Bool {
         try engine.saveTables.table(of: entity).constraints.contains { $0.slots == [slot] }
     }
 
-    /// The row of an entity, or of one below it, that has a value which no other has; `nil` where there is none.
+    /// Returns the row of an entity, or of a subentity, with a unique value; `nil` if there is none.
     ///
     ///     // SELECT t0.Z_PK, t0.Z_ENT FROM ZUNIT t0 WHERE t0.ZNAME = ?
     package func row(entity: Int, slot: Int, having value: Value) throws -> RowKey? {
@@ -33,8 +33,9 @@ extension BatchWriter {
         return nil
     }
 
-    /// The rows that a plan selects of which SQL cannot say everything: a bit for each, and few rows in memory at a time. With a limit or an
-    /// offset in an order of memory's also as many rows as that.
+    /// Returns the rows that a plan selects if SQL cannot express the whole plan: one bit per row, with few rows in
+    /// memory at a time. For a limit or offset in an order that only memory can compute, that number of rows is in
+    /// memory too.
     func selected(_ plan: FetchPlan, _ split: PlanSplit, _ planner: FetchPlanner) throws -> KeySet {
         engine.database.note(split.explanation)
         let hasWindow = plan.limit > 0 || plan.offset > 0
@@ -64,14 +65,14 @@ extension BatchWriter {
         return window
     }
 
-    /// The rows that a plan selects of which SQL can say everything, as they are now.
+    /// Returns the rows that a plan selects if SQL can express it, in their current state.
     func selected(_ plan: FetchPlan, _ planner: FetchPlanner) throws -> KeySet {
         var found = KeySet(model: engine.model)
         try forEachKey(of: plan, planner) { found.insert($0) }
         return found
     }
 
-    /// The same where SQL has the order: of the keys in it, until there are as many as the limit asks for.
+    /// Returns the rows if SQL has the order: reads keys in this order until the limit is reached.
     private func firstSelected(_ plan: FetchPlan, _ split: PlanSplit, _ planner: FetchPlanner) throws -> KeySet {
         var candidates: [Int64] = []
         try forEachKey(of: split.plan, planner) { candidates.append($0.primaryKey) }

@@ -2,17 +2,17 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What a batch insert does with a row whose unique values another row has.
+/// The action of a batch insert for a row whose unique values another row has.
 package enum BatchConflict: Sendable {
-    /// Nothing is inserted.
+    /// The request fails, and nothing is inserted.
     case fail
-    /// The row that is there takes the values that were given.
+    /// The existing row gets the given values.
     case update
-    /// The row that is there stays as it is.
+    /// The existing row is unchanged.
     case keep
 }
 
-/// A unique value is another entity's of the hierarchy, which has no place for what was given with it.
+/// The row with a unique value belongs to another entity of the hierarchy, which lacks some of the given properties.
 package struct MissingPlaces: EngineFailure {
     package var entity: String
     package var survivor: String
@@ -30,16 +30,16 @@ extension RowLayout.Role {
 }
 
 extension BatchWriter {
-    /// Inserts a portion of rows of an entity, which get their keys here.
+    /// Inserts a portion of rows of an entity, and assigns their keys.
     ///
     ///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …), (?, ?, ?, …), …
     ///
     /// - Parameters:
-    ///   - rows: nobody else has them.
-    ///   - given: the columns of each that were given a value; asked for only where a unique value may be taken.
-    ///   - mandatory: what no new row may lack; a row that is there may, unless it is given nil.
+    ///   - rows: rows that no other code uses.
+    ///   - given: the columns of each row that were given a value; called only if a unique value may exist already.
+    ///   - mandatory: the required values of new rows; an existing row may lack them, unless it is given nil.
     ///   - first: the number of the portion's first row.
-    /// - Returns: how many rows were inserted or updated, and their keys where they are wanted.
+    /// - Returns: the number of inserted or updated rows, and their keys if requested.
     package func insert(
         entity: Int, _ rows: [ChangeSet.Insertion], given: [IndexMask], _ mandatory: MandatoryColumns, first: Int,
         _ conflict: BatchConflict, wantsKeys: Bool
@@ -64,7 +64,7 @@ extension BatchWriter {
         return (keys.count, wantsKeys ? keys : [])
     }
 
-    // MARK: Rows that are there
+    // MARK: Existing rows
 
     private struct Claim: Hashable {
         var constraint: SaveTables.Constraint
@@ -82,7 +82,7 @@ extension BatchWriter {
         var updates: [(old: RowSnapshot, new: RowSnapshot)] = []
         var updateOfKey: [Int64: Int] = [:]
         var new: [RowSnapshot] = []
-        /// The number of the row that each began as.
+        /// The original row number of each row.
         var numbers: [Int] = []
         var newOfClaim: [Claim: Int] = [:]
         for (number, (row, given)) in zip(first..., rows) {
@@ -122,7 +122,7 @@ extension BatchWriter {
         return changes.updates.map(\.new.key) + changes.insertions.map(\.row.key)
     }
 
-    /// A row with the given columns of another one.
+    /// Returns a row with the given columns of another one.
     private func merged(
         _ row: RowSnapshot, _ other: RowSnapshot, _ given: IndexMask, _ table: SaveTables.Table, key: Int64,
         version: Int32
@@ -134,7 +134,7 @@ extension BatchWriter {
         return builder.finish(primaryKey: key, version: version, entity: row.entity)
     }
 
-    /// A row with what was given to a row of another entity of its hierarchy.
+    /// Returns a row of an entity with the given values of a row of another entity of its hierarchy.
     private func merged(
         _ row: RowSnapshot, _ other: RowSnapshot, _ given: IndexMask, of entity: Int, version: Int32
     ) throws -> RowSnapshot {
@@ -161,7 +161,7 @@ extension BatchWriter {
         return builder.finish(primaryKey: row.primaryKey, version: version, entity: row.entity)
     }
 
-    /// The column that another entity of the hierarchy has for the same property.
+    /// Returns the column that another entity of the hierarchy has for the same property.
     private func place(of role: RowLayout.Role, of source: CompiledEntity, in target: CompiledEntity) -> Int? {
         func slot(_ slot: Int) -> Int? {
             target.properties.first { $0.name == source.properties[slot].name }?.slot
@@ -185,12 +185,12 @@ extension BatchWriter {
         }
     }
 
-    /// The keys of the rows that have the values already.
+    /// Returns the keys of the rows that already have the values.
     private func storedRows(_ rows: [RowSnapshot], _ table: SaveTables.Table) throws -> [Claim: Int64] {
         var stored: [Claim: Int64] = [:]
         for constraint in table.constraints {
             let wanted = rows.compactMap { $0.values(constraint.columns, table.kinds) }
-            // Each by itself: a decimal may be read otherwise than it was written.
+            // Look up each value separately: a decimal may be read differently than it was written.
             try ConstraintLookup(
                 connection: connection, table: table.name, columns: constraint.columnNames, rowsPerStatement: 1
             ).find(wanted) { values, key, _ in stored[Claim(constraint: constraint, values: values)] = key }

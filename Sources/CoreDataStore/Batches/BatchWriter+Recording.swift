@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-// What participants learn of rows that one statement changes, however many they are.
+// Notifies participants of rows that one statement changes, for any number of rows.
 extension BatchWriter {
-    /// So many keys are told at a time.
+    /// The number of keys per notification.
     private static let recordedPortion = 4096
 
-    /// Tells of a change of each row that the query selects, and that is still as it was.
+    /// Records a change of each row that the query selects, before the statement changes it.
     func record(
         _ kind: HistoryKind, _ select: SelectStatement, of entity: Int, _ columns: IndexMask = IndexMask()
     ) throws {
@@ -24,7 +24,7 @@ extension BatchWriter {
         try record(kind, keys, columns)
     }
 
-    /// Tells of a change of each of the rows; `columns` are those that an update sets.
+    /// Records a change of each of the rows; `columns` are those that an update sets.
     func record(_ kind: HistoryKind, _ keys: [RowKey], _ columns: IndexMask) throws {
         guard !keys.isEmpty else { return }
         for participation in participations where participation.wantsKeys {
@@ -32,6 +32,6 @@ extension BatchWriter {
         }
     }
 
-    /// Whether a participant is told the keys of rows that one statement changes.
+    /// Whether a participant needs the keys of rows that one statement changes.
     private var wantsKeys: Bool { participations.contains { $0.wantsKeys } }
 }

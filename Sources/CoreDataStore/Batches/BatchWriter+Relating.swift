@@ -4,32 +4,33 @@ import CoreDataSQL
 
 /// A batch request would empty a mandatory to-one.
 package struct MandatoryInverse: EngineFailure {
-    /// The row that would be left without an object.
+    /// The row that would have no object.
     package var key: RowKey
     package var slot: Int
 }
 
-/// What rows of a hierarchy have on the other sides of their to-ones.
+/// The properties of a hierarchy's to-ones that affect the rows on the other side.
 struct RelatedSides {
-    /// Places among the members of ordered to-manys.
+    /// Whether there are positions in ordered to-manys.
     var havePlaces = false
-    /// Partners of one-to-ones.
+    /// Whether there are partners of one-to-ones.
     var havePartners = false
 }
 
-// To-ones that a batch request sets, seen from the other side: places in ordered to-manys, and the partners of one-to-ones.
+// Maintains the other side of to-ones that a batch request sets: positions in ordered to-manys, and the partners of
+// one-to-ones.
 //
-//     row ──owner──▶ shelf        its place among the shelf's items is a column of the row: behind the last
-//     row ──pupil──▶ partner      leads back by a column of its own, and leaves whom it led to
+//  row ──owner──▶ shelf      the position among the shelf's items is a column of the row: after the last one
+//  row ──pupil──▶ partner    refers back by a column of its own, and releases its former partner
 extension BatchWriter {
-    /// Writes rows of one hierarchy whose to-ones a request has set, with what that changes on the other sides.
+    /// Writes rows of one hierarchy whose to-ones a request has set, and the resulting changes on the other sides.
     func writeBothSides(_ changes: ChangeSet) throws {
         guard let row = changes.insertions.first?.row ?? changes.updates.first?.new else { return }
         let sides = relatedSides(ofRoot: engine.model.entities[row.entity].root)
         if sides.havePlaces { try takePlaces(changes) }
         try write(changes)
         guard sides.havePartners else { return }
-        try mendPartners(changes.insertions.map { (nil, $0.row) } + changes.updates.map { ($0.old, $0.new) })
+        try updatePartners(changes.insertions.map { (nil, $0.row) } + changes.updates.map { ($0.old, $0.new) })
     }
 
     private func relatedSides(ofRoot root: Int) -> RelatedSides {
@@ -45,7 +46,7 @@ extension BatchWriter {
         return found
     }
 
-    /// The to-ones of an entity that are one end of a one-to-one.
+    /// Returns the to-ones of an entity that are one side of a one-to-one.
     func oneToOnes(of entity: Int) -> [(slot: Int, relationship: CompiledRelationship, inverse: Int)] {
         engine.model.entities[entity].properties.compactMap { property in
             guard !property.isTransient, let relationship = property.relationship, !relationship.isToMany,
@@ -58,7 +59,7 @@ extension BatchWriter {
 
     // MARK: Destinations
 
-    /// - Throws: a refusal for a to-one of a row that leads to no row.
+    /// - Throws: a refusal for a to-one that refers to a missing row.
     func checkDestinations(_ insertions: [ChangeSet.Insertion], of entity: Int) throws {
         let compiled = engine.model.entities[entity]
         for property in compiled.properties where property.relationship?.isToMany == false && !property.isTransient {
@@ -93,7 +94,7 @@ extension BatchWriter {
         know(found, root: root)
     }
 
-    /// Those of the keys that rows have.
+    /// Returns the keys of existing rows among `keys`.
     ///
     ///     // SELECT t0.Z_PK FROM ZUNIT t0 WHERE t0.Z_PK IN (?, …)
     private func existing(_ keys: Set<Int64>, root: Int) throws -> Set<Int64> {
@@ -109,9 +110,9 @@ extension BatchWriter {
         return found
     }
 
-    // MARK: Places in ordered to-manys
+    // MARK: Positions in ordered to-manys
 
-    /// Gives rows that come to ordered to-manys places behind the members that are there; those that stay keep theirs.
+    /// Gives new members of ordered to-manys positions after the existing members; existing ones keep theirs.
     private func takePlaces(_ changes: ChangeSet) throws {
         for (entity, rows) in Dictionary(grouping: changes.insertions.map(\.row), by: \.entity) {
             try takePlaces(rows.map { (nil, $0) }, entity)
@@ -144,7 +145,7 @@ extension BatchWriter {
         }
     }
 
-    /// The last place among the members of each owner that has some.
+    /// Returns the last position among the members of each owner that has some.
     ///
     ///     // SELECT t0.ZSHELF, MAX(t0.Z_FOK_SHELF) FROM ZITEM t0 WHERE t0.ZSHELF IN (?, …) GROUP BY t0.ZSHELF
     private func lastPlaces(_ entity: Int, _ slot: Int, _ owners: Set<Int64>) throws -> [Int64: Int64] {
@@ -168,7 +169,8 @@ extension BatchWriter {
         return last
     }
 
-    /// What puts rows that are to lead to an owner behind its members; those that are members stay where they are.
+    /// Returns the expression that puts new members of an owner after its members; existing members keep their
+    /// positions.
     ///
     ///     // CASE WHEN t0.ZSHELF = ? THEN t0.Z_FOK_SHELF ELSE ? + t0.Z_PK END
     func place(_ slot: Int, _ entity: Int, among owner: RowKey, _ alias: String) throws -> SQLExpression {
@@ -193,18 +195,18 @@ extension BatchWriter {
         var key: Int64
     }
 
-    /// Has the partners of rows that are written lead back to them, and frees those that they, or the rows, led to.
+    /// Makes the partners of written rows refer back to them, and clears the references of their former partners.
     ///
-    /// - Throws: ``MandatoryInverse`` where one would be left without a partner that must have one.
-    func mendPartners(_ changes: [(old: RowSnapshot?, new: RowSnapshot)]) throws {
+    /// - Throws: ``MandatoryInverse`` if a row would lose its required partner.
+    func updatePartners(_ changes: [(old: RowSnapshot?, new: RowSnapshot)]) throws {
         for (entity, changes) in Dictionary(grouping: changes, by: \.new.entity) {
             for (slot, relationship, inverse) in oneToOnes(of: entity) {
-                try mendPartners(changes, slot, relationship, inverse, of: engine.model.entities[entity])
+                try updatePartners(changes, slot, relationship, inverse, of: engine.model.entities[entity])
             }
         }
     }
 
-    private func mendPartners(
+    private func updatePartners(
         _ changes: [(old: RowSnapshot?, new: RowSnapshot)], _ slot: Int, _ relationship: CompiledRelationship,
         _ inverse: Int, of entity: CompiledEntity
     ) throws {
@@ -216,7 +218,7 @@ extension BatchWriter {
         }
         guard !moves.isEmpty else { return }
         let destinationRoot = engine.model.entities[relationship.destination].root
-        /// What is at each end now, of those that have been looked at.
+        /// The current row at each side, as far as it was read.
         var rows: [End: RowSnapshot] = [:]
         var leads: [End: Int64?] = [:]
         func look(_ keys: Set<Int64>, _ slot: Int, root: Int) throws {
@@ -245,7 +247,7 @@ extension BatchWriter {
             leads[end] = move.row.primaryKey
         }
         let movers = Dictionary(moves.map { ($0.row.primaryKey, $0.row) }, uniquingKeysWith: { first, _ in first })
-        // A row may be at both ends of a relationship of its own entity.
+        // A row may be on both sides of a relationship of its own entity.
         var settings: [RowKey: (row: RowSnapshot, assignments: [BatchAssignment])] = [:]
         for (end, partner) in leads where before[end] != partner {
             guard let row = rows[end] else { continue }

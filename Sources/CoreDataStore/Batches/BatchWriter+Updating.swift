@@ -3,14 +3,14 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What a batch update sets a property to.
+/// A property and the new value in a batch update.
 package struct BatchAssignment {
     package enum Source {
         /// A value of the attribute's type.
         case value(Value)
-        /// What the row's own attributes make it.
+        /// An expression of the row's own attributes.
         case expression(ExpressionNode)
-        /// The destination of a to-one; `nil` for none.
+        /// The destination of a to-one; `nil` clears it.
         case destination(RowKey?)
     }
 
@@ -24,12 +24,12 @@ package struct BatchAssignment {
 }
 
 extension BatchWriter {
-    /// Sets properties of every row that the plan selects, and adds one to its version.
+    /// Sets properties of every row that the plan selects, and increments its version.
     ///
     ///     // UPDATE ZITEM AS t0 SET ZPRICE = t0.ZPRICE * ?, Z_OPT = IFNULL(t0.Z_OPT, 0) + 1 WHERE t0.ZLISTED = ?
     ///
-    /// - Returns: how many rows there are; their keys where they are wanted. Without them the memory that it takes does not grow
-    ///   with the rows.
+    /// - Returns: the number of rows; their keys if requested. Without keys, memory use does not grow with the number
+    ///   of rows.
     package func update(
         _ plan: FetchPlan, _ assignments: [BatchAssignment], wantsKeys: Bool
     ) throws -> (count: Int, keys: [RowKey]) {
@@ -40,7 +40,8 @@ extension BatchWriter {
         }
     }
 
-    /// Why a row's value is none of its attribute's: the statement failed, see ``fitting(_:of:_:_:)``.
+    /// Returns the refusal for a statement that failed because a value is out of its attribute's range, see
+    /// ``fitting(_:of:_:_:)``.
     private func refusal(of assignments: [BatchAssignment], entity: Int, _ failure: SQLFailure) -> BatchRefusal {
         if engine.dialect.form(of: .outOfRange) != nil { return BatchRefusal(failure.message) }
         let compiled = engine.model.entities[entity]
@@ -56,8 +57,9 @@ extension BatchWriter {
         let split = try planner.split(plan)
         let start = try planner.start(split.isWhole ? plan : FetchPlan(entity: plan.entity))
         var columns = IndexMask()
-        // A source of their own: what the predicate leads to is no part of the statement that is run.
+        // A separate source: the predicate's joins are not part of the executed statement.
         let own = try planner.start(FetchPlan(entity: plan.entity))
+        own.scope.context.security = plan.security
         let set = try assignments.flatMap { try self.assignments($0, plan.entity, own, &columns) }
         guard !set.isEmpty else { return (0, []) }
         let version = SQLExpression.function(.ifNull, [.column(start.scope.alias, "Z_OPT"), .integer(0)])
@@ -68,9 +70,13 @@ extension BatchWriter {
             split.isWhole ? try self.selected(plan, planner) : try self.selected(plan, split, planner)
         }
         let partners = partners(among: assignments, plan.entity)
-        if let gap = set.compactMap({ $0.value.gap(in: planner.dialect) }).first {
+        if let gap = set.compactMap({ $0.value.unsupportedFeature(in: planner.dialect) }).first {
             engine.database.note(
                 "the values of a batch update are worked out in memory, since the database lacks \(gap)")
+            for case .expression(let expression) in assignments.map(\.source)
+            where plan.security?.isOpen(expression, of: plan.entity, in: engine.model) == false {
+                throw PredicateFailure.closed(expression.predicateFormat)
+            }
             let keys = try selected()
             try check(partners, keys, plan.entity)
             return try update(keys, assignments, of: plan.entity, columns, now: planner.now, wantsKeys: wantsKeys)
@@ -87,15 +93,15 @@ extension BatchWriter {
                 let part = part.map { RowKey(entity: entity, primaryKey: $0) }
                 try record(.update, part, columns)
                 if wantsKeys { keys += part }
-                try mendPartners(before)
+                try updatePartners(before)
             }
             return (count, keys)
         }
         let select = start.scope.select([.integer(1)])
-        // Afterwards the rows may be others that it selects.
+        // Afterwards the plan may select other rows.
         let keys = wantsKeys ? try self.keys(planner.keys(plan), of: plan.entity) : []
         try record(.update, planner.keys(plan), of: plan.entity, columns)
-        // What looks at other rows is answered before the first is changed: it might be one of them.
+        // Conditions on other rows are evaluated before the first row changes, because that row might be one of them.
         let isOfOneRow = select.joins.isEmpty && select.condition?.hasSubquery != true
         statement.condition =
             isOfOneRow
@@ -105,13 +111,13 @@ extension BatchWriter {
 
     // MARK: Partners
 
-    /// The assignments that set an end of a one-to-one.
+    /// Returns the assignments that set one side of a one-to-one.
     private func partners(among assignments: [BatchAssignment], _ entity: Int) -> [BatchAssignment] {
         let slots = oneToOnes(of: entity).map(\.slot)
         return assignments.filter { slots.contains($0.slot) }
     }
 
-    /// - Throws: a refusal where several rows would share the partner of a one-to-one.
+    /// - Throws: a refusal if several rows would share the partner of a one-to-one.
     private func check(_ partners: [BatchAssignment], _ selected: KeySet, _ entity: Int) throws {
         for case (let slot, .destination(.some)) in partners.map({ ($0.slot, $0.source) }) where selected.count > 1 {
             let compiled = engine.model.entities[entity]
@@ -121,12 +127,12 @@ extension BatchWriter {
         }
     }
 
-    /// Mends the other ends of one-to-ones of rows that are updated by now.
-    private func mendPartners(_ before: [RowSnapshot]) throws {
+    /// Updates the other sides of one-to-ones of the rows that were updated.
+    private func updatePartners(_ before: [RowSnapshot]) throws {
         guard let first = before.first else { return }
         let old = Dictionary(before.map { ($0.primaryKey, $0) }, uniquingKeysWith: { first, _ in first })
         let written = try rows(Array(old.keys), root: engine.model.entities[first.entity].root)
-        try mendPartners(written.map { (old[$0.primaryKey], $0) })
+        try updatePartners(written.map { (old[$0.primaryKey], $0) })
     }
 
     // MARK: Columns
@@ -199,15 +205,15 @@ extension BatchWriter {
         guard scalar.kind.isComparable(to: wanted), wanted != .opaque else {
             throw refusal("it is \(scalar.kind.name), and the attribute holds \(wanted.name)")
         }
-        // A whole number stays one, whatever it was worked out of.
+        // An integer stays an integer, even if it was computed from reals.
         let value =
             wanted == .integer && scalar.kind != .integer
             ? .cast(scalar.sql, to: .integer) : scalar.stored(as: attribute.type.kind, engine.dialect)
         return fitting(value, of: scalar.sql, attribute.type, refusal)
     }
 
-    /// A whole number that its attribute takes, or the end of the statement; where columns are as narrow as attributes the database
-    /// sees to that.
+    /// Returns an expression that fails the statement if an integer is out of its attribute's range. If columns are as
+    /// narrow as attributes, the database checks the range.
     ///
     ///     // CASE WHEN t0.ZCOUNT * ? BETWEEN -32768 AND 32767 THEN t0.ZCOUNT * ? ELSE CDOutOfRange(t0.ZCOUNT * ?, 'A batch …') END
     private func fitting(
@@ -217,14 +223,14 @@ extension BatchWriter {
         guard let range = Self.range(of: type) else { return value }
         let (least, most) = (SQLValue.integer(range.lowerBound), SQLValue.integer(range.upperBound))
         let reason = refusal(Self.tooLarge(range))
-        // What is made a whole number of 64 bits has lost what is above.
+        // Check before the conversion to a 64-bit integer, which loses the upper bits.
         let examined = type == .integer64 ? computed : value
         return .caseWhen(
             [.init(.between(examined, .bind(least), .bind(most)), value)],
             otherwise: .function(.outOfRange, [examined, .bind(.text(reason.description))]))
     }
 
-    /// The whole numbers that attributes of the type take.
+    /// Returns the range of integers for the attribute type.
     static func range(of type: AttributeType) -> ClosedRange<Int64>? {
         switch type {
         case .integer16: Int64(Int16.min)...Int64(Int16.max)

@@ -2,24 +2,25 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// One batch request at work: what it writes, portion by portion, in one transaction of the store and of its history.
+/// Executes one batch request in portions, in one transaction of the store and of its history.
 ///
-/// Nobody's objects are asked or told. Everything is read on the connection that writes, so that a portion sees those before it.
+/// It does not use managed objects. Everything is read on the writing connection, so that a portion sees the changes of
+/// earlier ones.
 package final class BatchWriter {
     let engine: StoreEngine
     let connection: any SQLConnection
     private let files: ExternalDataWriter
-    /// The parts that the store's participants have in the transaction.
+    /// The participants' parts in the transaction.
     let participations: [any SaveParticipation]
-    /// Rows that to-ones lead to and that are there, by the roots of their entities.
+    /// The destination rows of to-ones that are known to exist, by root entity.
     private var knownDestinations: [Int: KeyTable] = [:]
-    /// What the rows of a hierarchy have on other sides, by its root.
+    /// The properties of each hierarchy that affect other sides, by root entity.
     var relatedSides: [Int: RelatedSides] = [:]
 
-    /// So many rows are written before the next are looked at.
+    /// The number of rows per portion.
     package static let portion = 512
 
-    /// So many new rows are: where they travel, as many as are worth a copy.
+    /// The number of new rows per portion: on a server, the number for which COPY pays off.
     package var insertedPortion: Int { engine.dialect.bindsArrays ? SaveExecutor.fewestCopied : Self.portion }
 
     init(
@@ -34,14 +35,14 @@ package final class BatchWriter {
 
     // MARK: Destinations
 
-    /// The rows of which it is known that they are there.
+    /// Returns the rows that are known to exist.
     func destinations(root: Int) -> KeyTable {
         let known = knownDestinations[root] ?? KeyTable()
         knownDestinations[root] = known
         return known
     }
 
-    /// Takes note that the rows are there; what was known is forgotten when there is much of it.
+    /// Records that the rows exist; a large set is discarded.
     func know(_ keys: Set<Int64>, root: Int) {
         let known = destinations(root: root)
         if known.count > Self.mostKnown { known.removeAll() }
@@ -66,7 +67,8 @@ package final class BatchWriter {
 
     // MARK: Reading
 
-    /// Has the database find and write, or where it fails because of a value that it meets, memory find; see ``StoreEngine/rows(_:)``.
+    /// Lets the database evaluate the request; if it fails on a value, memory evaluates the predicate; see
+    /// ``StoreEngine/rows(_:)``.
     func answering<R>(_ body: (FetchPlanner) throws -> R) throws -> R {
         let planner = engine.planner
         guard engine.dialect.failsOnValues else { return try body(planner) }
@@ -79,7 +81,7 @@ package final class BatchWriter {
             for participation in participations { participation.endAttempt(rolledBack: true) }
             guard let failure = error as? SQLFailure, failure.kind == .computation else { throw error }
             engine.keyCounters.withLock { $0 = [:] }
-            engine.tellOfRollback()
+            engine.notifyOfRollback()
             engine.database.note("answered in memory, since the database says: \(failure.message)")
             return try body(engine.plannerWithoutComputation)
         }
@@ -93,7 +95,7 @@ package final class BatchWriter {
         return keys
     }
 
-    /// The rows with those keys in the root's table, in any order; what does not exist is not in it.
+    /// Returns the rows with these keys in the root's table, in any order, without missing rows.
     func rows(_ keys: [Int64], root: Int) throws -> [RowSnapshot] {
         guard !keys.isEmpty else { return [] }
         let list = RowList()
@@ -101,7 +103,7 @@ package final class BatchWriter {
         return list.snapshots
     }
 
-    /// The members of a to-many relationship, of each owner.
+    /// Returns the members of a to-many relationship of each owner.
     func destinations(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, key: RowKey)] {
         let planner = try DestinationPlanner(
             entity: entity, slot: slot, model: engine.model, layout: engine.layout, dialect: engine.dialect)
@@ -112,7 +114,7 @@ package final class BatchWriter {
         return found
     }
 
-    /// Runs a query of keys for as many of them at a time as one statement takes.
+    /// Runs a query for keys in groups of as many keys as one statement supports.
     func forEachRow(
         of keys: [Int64], _ query: (SizeClass) throws -> SelectStatement, _ body: (any SQLStatement) throws -> Void
     ) throws {
@@ -128,23 +130,28 @@ package final class BatchWriter {
 extension StoreEngine: BatchSource {
     /// Runs a batch request in one transaction: all of it is written, or nothing.
     ///
-    /// What contexts hold stays as it is until they read it anew, which is from the file: the cache forgets all rows.
+    /// Contexts keep their objects' values until they read them again, then from the file: the cache removes all rows.
     ///
-    /// - Parameter isRepeatable: Whether `body` may be called again where others were in the way, or the connection was lost.
-    /// - Throws: ``SaveFailure`` for unique values that are taken, and what `body` throws.
+    /// - Parameter isRepeatable: whether `body` may be called again after a conflict or a lost connection.
+    /// - Throws: ``SaveFailure`` for unique values that exist already, and the errors of `body`.
     package func batch<R>(
-        origin: ChangeOrigin, isRepeatable: Bool = false, _ body: (BatchWriter) throws -> R
+        origin: ChangeOrigin, isRepeatable: Bool = false,
+        checkedBy check: ((any TransactionReading) -> any SaveParticipation)? = nil,
+        _ body: (BatchWriter) throws -> R
     ) throws -> R {
-        guard isRepeatable else { return try batch(origin, body) }
-        return try retrying { try batch(origin, body) }
+        guard isRepeatable else { return try batch(origin, check, body) }
+        return try retrying { try batch(origin, check, body) }
     }
 
-    private func batch<R>(_ origin: ChangeOrigin, _ body: (BatchWriter) throws -> R) throws -> R {
+    private func batch<R>(
+        _ origin: ChangeOrigin, _ check: ((any TransactionReading) -> any SaveParticipation)?,
+        _ body: (BatchWriter) throws -> R
+    ) throws -> R {
         let files = ExternalDataWriter(externalData)
         do {
             let result = try writeOnce(
                 { connection in
-                    let participations = try participations(in: connection, origin: origin)
+                    let participations = try participations(in: connection, origin: origin, checkedBy: check)
                     let result = try body(BatchWriter(self, connection, participations, files))
                     for participation in participations { try participation.willEnd() }
                     return result
@@ -157,7 +164,7 @@ extension StoreEngine: BatchSource {
         } catch {
             files.cancel()
             keyCounters.withLock { $0 = [:] }
-            tellOfRollback()
+            notifyOfRollback()
             if let failure = error as? SQLFailure, failure.kind == .constraint { throw SaveFailure.constraints([]) }
             if error is SaveExecutor.RowIsOutdated {
                 throw SQLFailure(

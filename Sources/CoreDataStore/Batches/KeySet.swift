@@ -1,10 +1,10 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Rows of a model's entities, each once: a bit for a row, in words of 64 neighbouring keys.
+/// A set of rows: one bit per row, in words for 64 adjacent keys.
 ///
-/// A million rows with consecutive keys take less than a megabyte. Keys are unique within an inheritance tree, so a row counts
-/// as there under whatever entity of its tree it was put in.
+/// A million rows with consecutive keys take less than a megabyte. Keys are unique within an inheritance tree, so a row
+/// is found under any entity of its tree.
 struct KeySet {
     private var words: [Int: [Int64: UInt64]] = [:]
     private let model: CompiledModel
@@ -15,7 +15,7 @@ struct KeySet {
 
     var count: Int { words.values.reduce(0) { $1.values.reduce($0) { $0 + $1.nonzeroBitCount } } }
 
-    /// Puts the row in; false where it was there.
+    /// Inserts the row; returns false if it was already in the set.
     @discardableResult mutating func insert(_ key: RowKey) -> Bool {
         guard !contains(key) else { return false }
         words[key.entity, default: [:]][key.primaryKey >> 6, default: 0] |= Self.bit(of: key.primaryKey)
@@ -33,7 +33,7 @@ struct KeySet {
 
     private static func bit(of key: Int64) -> UInt64 { 1 << UInt64(key & 63) }
 
-    /// Calls `body` with some rows of one entity at a time, by ascending keys.
+    /// Calls `body` with portions of the rows of one entity, by ascending keys.
     func forEachPortion(of size: Int, _ body: (_ entity: Int, _ keys: [Int64]) throws -> Void) rethrows {
         for (entity, words) in words.sorted(by: { $0.key < $1.key }) {
             var portion: [Int64] = []

@@ -2,9 +2,9 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Puts what can be read of a damaged store that is one file into another of the same type.
+/// Recovers the readable content of a damaged single-file store to a new store of the same type.
 ///
-/// Objects before the damage are whole; what leads to others that are lost becomes nil.
+/// Objects before the damage are complete; references to lost objects become nil.
 package struct AtomicRecovery {
     private let model: CompiledModel
     private let old: MemoryGraph
@@ -15,9 +15,9 @@ package struct AtomicRecovery {
         self.old = old
     }
 
-    /// Makes a store of what can be read of another.
+    /// Creates a store with the readable content of another.
     ///
-    /// - Throws: where nothing can be read at all, or the new file cannot be made.
+    /// - Throws: if nothing can be read, or the new file cannot be created.
     package static func recover(
         _ format: any AtomicFormat.Type, model: CompiledModel, configuration: String?, from path: String,
         to newPath: String
@@ -64,7 +64,7 @@ package struct AtomicRecovery {
         return graph
     }
 
-    /// The row without to-ones to what is lost.
+    /// Returns the row without to-ones to lost rows.
     private mutating func cleaned(_ row: RowSnapshot) -> RowSnapshot {
         let entity = model.entities[row.entity]
         let layout = entity.rowLayout

@@ -1,23 +1,24 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Copies the files of external data of a store that may be in use to another, of which it is about to become a copy.
+/// Copies the external data files of a store, which may be in use, before its database is copied.
 ///
 /// ```
-///  files kept ──▶ copied ──▶ source's state held: what came since copied ──▶ database copied
+///  keep files ──▶ copy ──▶ pin the source's state: copy newer files ──▶ copy the database
 /// ```
-/// A save that gives up a file while others keep it moves it to `_FORMER` (``FormerFiles``), where it is found. Files are never
-/// changed once they are written, and copied under another name first: one that has its name is whole.
+/// While files are kept, a save that releases a file moves it to `_FORMER` (``FormerFiles``), where this finds it.
+/// Files are immutable after they are written. They are copied under a temporary name first, so that a file with its
+/// final name is complete.
 struct ExternalDataCopy {
     private let source: ExternalData
     private let target: ExternalData
-    /// Keeps files of the source from being removed; `nil` where it has none, or may not be written to.
+    /// Prevents the deletion of the source's files; `nil` if there are none, or the folder is not writable.
     private var kept: FormerFiles?
-    /// What others have given up before.
+    /// The files that were released before.
     private var former: Set<String> = []
-    /// What is there of the source's files.
+    /// The existing files of the source.
     private(set) var names: Set<String> = []
-    /// What was not there before.
+    /// The files that this copy created.
     private var made: Set<String> = []
 
     init(from source: ExternalData, to target: ExternalData) {
@@ -27,19 +28,19 @@ struct ExternalDataCopy {
 
     private var isSameFolder: Bool { source.folder == target.folder }
 
-    /// Copies what there is by now.
+    /// Copies the files that exist now.
     mutating func run() throws {
         keep()
         try copy(source.files().map { Set($0.keys) } ?? [])
     }
 
-    /// Copies what else the source's state needs, which somebody holds by now.
+    /// Copies further files of the source's state, which the caller has pinned by now.
     ///
-    /// - Throws: ``SourceChanged`` where files may have gone unnoticed: then all is to be done once more.
+    /// - Throws: ``SourceChanged`` if files may have been missed: then repeat the whole copy.
     mutating func runHoldingSource() throws {
         if kept == nil {
             keep()
-            // Somebody made the first file since this began, and may have removed it again.
+            // Another process has created the first file since this began, and may have deleted it again.
             if kept != nil { throw SourceChanged() }
         }
         let files = source.files().map { Set($0.keys) } ?? []
@@ -48,7 +49,7 @@ struct ExternalDataCopy {
 
     struct SourceChanged: EngineFailure {}
 
-    /// Removes what was copied.
+    /// Deletes the copied files.
     func undo() {
         guard let folder = target.folder else { return }
         for name in made { unlink("\(folder)/\(name)") }
@@ -77,10 +78,12 @@ struct ExternalDataCopy {
             try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
             PartialFile.removeLeavings(in: to)
             for name in wanted {
-                // One of that name and size is the same; another size has what a process left that died in the midst of it.
+                // A file with the same name and size is identical; one with another size is an incomplete copy of a
+                // terminated process.
                 let size = FileSize.of("\(to)/\(name)")
                 if let size, size == FileSize.of("\(from)/\(name)") ?? FileSize.of("\(former)/\(name)") { continue }
-                // One that a save gives up in this moment is in one place or the other. One that is in none was missing before.
+                // A file that a save releases at this moment is in one of the two folders. One that is in neither was
+                // missing before.
                 let isCopied = try [from, former, from].contains { folder in
                     try PartialFile.copy("\(folder)/\(name)", to: "\(to)/\(name)")
                 }
@@ -92,11 +95,11 @@ struct ExternalDataCopy {
     }
 }
 
-/// A file that is being copied, `.copying-UUID`, locked as long as somebody does it: one without a lock was left by a process that died.
+/// A file that is being copied, `.copying-UUID`, with a lock: one without a lock was left by a terminated process.
 enum PartialFile {
     private static let prefix = ".copying-"
 
-    /// - Returns: whether there was a file.
+    /// - Returns: whether the source file exists.
     static func copy(_ source: String, to destination: String) throws -> Bool {
         let from = open(source, O_RDONLY | O_CLOEXEC)
         guard from >= 0 else {
@@ -117,7 +120,7 @@ enum PartialFile {
         return true
     }
 
-    /// Makes a file with a lock.
+    /// Creates a file with a lock.
     private static func make(in folder: String) throws -> (path: String, number: Int32) {
         while true {
             let path = "\(folder)/\(prefix)\(UUID().uuidString)"
@@ -126,7 +129,7 @@ enum PartialFile {
             var code: Int32 = 0
             while code == 0, flock(number, LOCK_EX) != 0 { if errno != EINTR { code = errno } }
             var status = stat()
-            // Who looked for leavings before it was locked has removed it.
+            // Another process may have deleted it before it was locked.
             if code == 0, fstat(number, &status) == 0, status.st_nlink > 0 { return (path, number) }
             close(number)
             if code != 0 {
@@ -138,7 +141,7 @@ enum PartialFile {
 
     static func removeLeavings(in folder: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where name.hasPrefix(prefix) {
-            // To open a pipe waits for whoever writes to it.
+            // Opening a pipe would block until a process writes to it.
             let file = open("\(folder)/\(name)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard file >= 0 else { continue }
             if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink("\(folder)/\(name)") }

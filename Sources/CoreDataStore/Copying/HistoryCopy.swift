@@ -2,18 +2,19 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// Copies the history of a store to a copy of its rows, made by the same model in a database of the same kind.
+/// Copies the history of a store to a copy of its rows with the same model, in a database of the same kind.
 ///
-///     ATRANSACTIONSTRING, ATRANSACTION, ACHANGE     // row by row, with their keys: tokens stay what they are
+///     ATRANSACTIONSTRING, ATRANSACTION, ACHANGE     // row by row, with their keys: tokens stay valid
 ///
-/// Entities have other numbers in the copy where the store has been migrated; the changes get those. Only a portion is in memory.
+/// If the store was migrated, entities have other numbers in the copy; the changes get those. Only one portion is in
+/// memory at a time.
 struct HistoryCopy {
     let source: StoreEngine
     let target: StoreEngine
 
     private static let portion = 1024
 
-    /// Copies the history, if there is one, in one transaction.
+    /// Copies the history, if it exists, in one transaction.
     func run() throws {
         guard source.database.dialect.isRemote, target.database.dialect.isRemote,
             try source.database.read({ try StoreCatalog.read($0).hasHistory })
@@ -21,7 +22,7 @@ struct HistoryCopy {
         let tombstones = StoreCreation.tombstoneCount(model: target.model, entities: target.entities)
         try target.database.write { connection in
             if try !TableNames.read(connection).haveHistory {
-                try StoreCreation.createHistory(tombstones: tombstones, in: connection)
+                try BookkeepingCreation.createHistory(tombstones: tombstones, in: connection)
             }
             let numbers = try newNumbers(connection)
             for table in [
@@ -32,7 +33,7 @@ struct HistoryCopy {
         }
     }
 
-    /// By the number of an entity in the source, that in the target.
+    /// Returns the target's entity number for each of the source's.
     private func newNumbers(_ connection: any SQLConnection) throws -> [Int64: Int64] {
         let new = Dictionary(
             try EntityNumber.all(in: connection).map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -40,7 +41,7 @@ struct HistoryCopy {
         return old.reduce(into: [:]) { numbers, entity in numbers[entity.number] = new[entity.name] }
     }
 
-    /// Copies those columns that both have.
+    /// Copies the columns that both tables have.
     private func copy(_ table: String, _ numbers: [Int64: Int64], _ connection: any SQLConnection) throws {
         let there = try StoreCatalog.read(connection).table(table)
         guard let found = try source.database.read({ try StoreCatalog.read($0).table(table) }), let there else {
@@ -75,7 +76,7 @@ struct HistoryCopy {
         }
     }
 
-    /// The highest keys that were given out in the history, so that no transaction's number is given out again.
+    /// Copies the highest assigned keys of the history, so that no transaction number is assigned again.
     private func copyCounters(_ connection: any SQLConnection) throws {
         let number = SQLExpression.column(nil, "Z_ENT")
         var query = SelectStatement(

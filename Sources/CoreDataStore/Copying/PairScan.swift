@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// Pairs of a many-to-many relationship, read from its table itself: for one whose index is damaged.
+/// Reads the pairs of a many-to-many relationship by scanning the table, because its index is damaged.
 struct PairScan {
     struct Pair {
         var owner: Int64
@@ -10,12 +10,12 @@ struct PairScan {
     }
 
     private(set) var pairs: [Pair] = []
-    /// Whether some of the table could not be read either.
+    /// Whether parts of the table are unreadable too.
     private(set) var isIncomplete = false
     private let table: StoreLayout.JoinTable
     private let engine: StoreEngine
 
-    /// - Parameter owners: those whose pairs are wanted.
+    /// - Parameter owners: the owners whose pairs are needed.
     init(_ table: StoreLayout.JoinTable, of owners: Set<Int64>, in engine: StoreEngine) {
         self.table = table
         self.engine = engine
@@ -29,7 +29,7 @@ struct PairScan {
         pairs.sort { ($0.owner, $0.order, $0.destination) < ($1.owner, $1.order, $1.destination) }
     }
 
-    /// A range of rows that cannot be read is halved.
+    /// Reads a range of rows; an unreadable range is halved.
     private mutating func read(_ range: ClosedRange<Int64>, _ owners: Set<Int64>) {
         let rowid = SQLExpression.column("l", "rowid")
         var query = SelectStatement(

@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Puts the rows of one source into another that is empty, whatever they stand on.
+/// Copies the rows of one source to an empty one, independent of their kinds.
 ///
 /// ```
 ///  rows of every entity, in portions ──▶ pairs of many-to-many relationships, owner by owner
 /// ```
-/// Rows keep their keys, unless the other source gives out keys of its own kind. Only a portion is in memory at a time, and
+/// Rows keep their keys, unless the target assigns keys of its own kind. Only one portion is in memory at a time, and
 /// the keys.
 package struct RowCopy {
     private let source: any RowSource
@@ -16,22 +16,22 @@ package struct RowCopy {
     private let entities: [Int]
     private let origin: ChangeOrigin?
     private let portionSize: Int
-    /// Whether rows keep their keys even where the target gives out keys of its own kind.
+    /// Whether rows keep their keys even if the target assigns keys of its own kind.
     private let keepsKeys: Bool
     private let write: (ChangeSet) throws -> Void
-    /// Told after each portion how many rows and pairs there are by now.
+    /// Called after each portion with the number of rows and pairs so far.
     package var progress: (Int) -> Void = { _ in }
-    /// Told whether it is the target that is at work from now on, and so to blame for what fails.
+    /// Called with whether the target is working from now on, and so causes failures.
     package var writing: (Bool) -> Void = { _ in }
-    /// Whether the target may have some of it: portions that a copy of the same source has written by which a program died.
+    /// Whether the target may already contain portions from an earlier, interrupted copy of the same source.
     package var goesOn = false
-    /// Told how many rows and pairs were there already.
+    /// Called with the number of rows and pairs that already exist.
     package var found: (Int) -> Void = { _ in }
 
     package init(from source: any RowSource, to target: any RowSource, model: CompiledModel) {
         self.init(from: source, to: target, model: model, keepsKeys: false) { changes in
             _ = try target.save(keys: [:]) { _ in changes }
-            // Nobody reads from the target yet, so that it need not keep what it was given.
+            // The target has no readers yet, so it need not cache the rows.
             target.rowCache.removeAll()
         }
     }
@@ -50,8 +50,8 @@ package struct RowCopy {
         portionSize = (target as? any CopyTarget)?.copiedPortion ?? 1024
     }
 
-    /// - Throws: ``StoreFailure`` for an entity that the target does not have, ``ExternalDataFailure`` for a value that cannot be
-    ///   read. What has been copied by then is in the target.
+    /// - Throws: ``StoreFailure`` for an entity that the target lacks; ``ExternalDataFailure`` for an unreadable value.
+    ///   The target then contains the rows copied so far.
     package func run() throws {
         if let missing = entities.first(where: { !target.includes(entity: $0) && !model.entities[$0].isAbstract }) {
             throw StoreFailure(
@@ -91,7 +91,7 @@ package struct RowCopy {
 
     // MARK: Keys
 
-    /// By root entity: the keys that rows get in the target, where those are others.
+    /// Returns, by root entity, the new keys of rows in the target, if they differ.
     private func newKeys() throws -> [Int: [Int64: Int64]]? {
         guard !keepsKeys, (target as? any CopyTarget)?.sharesKeys == true else { return nil }
         var result: [Int: [Int64: Int64]] = [:]
@@ -112,7 +112,7 @@ package struct RowCopy {
         return result
     }
 
-    /// The key of a row of that hierarchy in the target; of one that is gone its old one.
+    /// Returns the key of a row of the hierarchy in the target; for a missing row, its old key.
     private func key(_ key: Int64, root: Int, _ keys: [Int: [Int64: Int64]]?) -> Int64 {
         guard let keys else { return key }
         return keys[root]?[key] ?? key
@@ -139,7 +139,7 @@ package struct RowCopy {
             var skipped = 0
             defer { skip(skipped) }
             for index in rows.indices {
-                // It stays in the list, and so is given up with the portion.
+                // It stays in the list, and is released with the portion.
                 let row = rows[index]
                 if there.contains(key(row.primaryKey, root: compiled.root, keys)) {
                     skipped += 1
@@ -161,7 +161,7 @@ package struct RowCopy {
     ) throws {
         let layout = entity.rowLayout
         if row.isUnreadable(column) {
-            // Throws, with the reason; what can be read now was not there when the row was read.
+            // Throws with the reason; if it succeeds, the value did not exist when the row was read.
             let bytes = try row.withBytes(column) { try source.bytes(ofStored: $0) }
             return builder.setData(bytes, at: column)
         }
@@ -186,7 +186,7 @@ package struct RowCopy {
 
     private static let orderStep: Int64 = 1024
 
-    /// The relationship whose pairs are copied: a many-to-many's side that has an order, else one of both.
+    /// Returns the relationship whose pairs are copied: the ordered side of a many-to-many, else one of both.
     static func pairs(of property: CompiledProperty, _ model: CompiledModel) -> CompiledRelationship? {
         guard let relationship = property.relationship, relationship.isToMany, !property.isTransient,
             let inverse = model.inverse(of: relationship), let back = inverse.relationship, back.isToMany
@@ -195,7 +195,7 @@ package struct RowCopy {
         return relationship.isOrdered || !back.isOrdered && !isSecond ? relationship : nil
     }
 
-    /// The pairs of a many-to-many: from the side that has an order, from both where both have one.
+    /// Copies the pairs of a many-to-many: from the ordered side, or from both sides if both are ordered.
     private func copyPairs(
         of property: CompiledProperty, _ keys: [Int: [Int64: Int64]]?, _ skip: (Int) -> Void,
         _ write: (ChangeSet) throws -> Void
@@ -208,7 +208,7 @@ package struct RowCopy {
             changes.origin = origin
             let there = try ownersThere(of: property, owners.map { key($0.owner, root: roots.0, keys) })
             for (owner, destinations) in owners {
-                // Those of an owner were written together.
+                // The pairs of an owner were written together.
                 if there.contains(key(owner, root: roots.0, keys)) {
                     skip(destinations.count)
                     continue
@@ -225,14 +225,14 @@ package struct RowCopy {
         }
     }
 
-    /// Those of the owners that have pairs in the target already.
+    /// Returns the owners that already have pairs in the target.
     private func ownersThere(of property: CompiledProperty, _ owners: [Int64]) throws -> Set<Int64> {
         guard goesOn, let filled = target as? any CopyTarget else { return [] }
         return try filled.ownersWithMembers(of: property, among: owners)
     }
 }
 
-/// Keys, of which many follow one another.
+/// A set of keys with many consecutive ones.
 private struct KeyRanges {
     private var ranges: [ClosedRange<Int64>] = []
 
@@ -257,7 +257,7 @@ private struct KeyRanges {
 }
 
 extension RowSource {
-    /// The keys of the rows of that very entity.
+    /// Returns the keys of the rows of exactly this entity.
     fileprivate func keys(ofRowsOf entity: Int) throws -> [Int64] {
         var plan = FetchPlan(entity: entity)
         plan.includesSubentities = false
@@ -266,7 +266,7 @@ extension RowSource {
 }
 
 extension RowSource {
-    /// The rows of that very entity, in portions, whatever the source stands on; few of them are in memory at a time.
+    /// Iterates over the rows of exactly this entity in portions, for any source; few of them are in memory at a time.
     func forEachRow(of entity: Int, _ take: (RowList) throws -> Void) throws {
         if let copyable = self as? any CopyableSource { return try copyable.forEachPortion(of: entity, take) }
         var plan = FetchPlan(entity: entity)
@@ -276,7 +276,7 @@ extension RowSource {
 }
 
 extension RowSource {
-    /// The keys of the members of a to-many for each object, those of a portion of objects at a time and no others in memory.
+    /// Iterates over the objects with the keys of a to-many's members; only the members of one portion are in memory.
     func forEachOwner(
         of property: CompiledProperty, in model: CompiledModel,
         _ take: ([(owner: Int64, destinations: [Int64])]) throws -> Void
@@ -299,7 +299,7 @@ extension RowSource {
 }
 
 extension RowCopy {
-    /// Everything that the source has, keys and derived values as they are.
+    /// Returns the whole content of the source, with keys and derived values unchanged.
     static func graph(of source: any RowSource, model: CompiledModel, entities: [Int]) throws -> MemoryGraph {
         var graph = MemoryGraph(model: model)
         let target = try MemoryEngine(model: model, entities: entities)

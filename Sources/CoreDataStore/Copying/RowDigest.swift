@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What a source holds, as counts and checksums that are the same for the same rows in whatever order: to see whether a copy is one.
+/// Counts and checksums of a source's rows, independent of their order: used to verify a copy.
 ///
 ///     try RowDigest(of: old, model: model, keepsKeys: true) == RowDigest(of: new, model: model, keepsKeys: true)
 ///
-/// Values count as every store keeps them: dates to the microsecond, what is not a number as nothing. Derived attributes do not count, since
-/// each store makes its own, nor do versions.
+/// Values are normalised to what every store can keep: dates in microseconds, NaN as nil. Derived attributes and
+/// versions are excluded, since each store has its own.
 package struct RowDigest: Hashable, Sendable {
     package struct Sum: Hashable, Sendable {
         package var count = 0
@@ -19,12 +19,12 @@ package struct RowDigest: Hashable, Sendable {
         }
     }
 
-    /// By entity's name; of every entity that is not abstract.
+    /// The sums by entity name, of every entity that is not abstract.
     package private(set) var entities: [String: Sum] = [:]
-    /// By `Entity.relationship`, of each many-to-many; without checksums where keys do not count.
+    /// The sums of many-to-many relationships by `Entity.relationship`; without checksums if keys are excluded.
     package private(set) var relationships: [String: Sum] = [:]
 
-    /// - Parameter keepsKeys: whether keys count: not where one of the stores has given out keys of its own.
+    /// - Parameter keepsKeys: whether to include keys; false if one of the stores has assigned its own.
     package init(of source: any RowSource, model: CompiledModel, keepsKeys: Bool) throws {
         for entity in model.entities where source.includes(entity: entity.ordinal) {
             if !entity.isAbstract {
@@ -64,7 +64,7 @@ package struct RowDigest: Hashable, Sendable {
         return sum
     }
 
-    /// In what the two differ, a line each.
+    /// Returns the differences, one line each.
     package func differences(from other: RowDigest) -> [String] {
         func compare(_ mine: [String: Sum], _ others: [String: Sum], _ what: String) -> [String] {
             Set(mine.keys).union(others.keys).sorted().compactMap { name in
@@ -76,7 +76,7 @@ package struct RowDigest: Hashable, Sendable {
         return compare(entities, other.entities, "objects") + compare(relationships, other.relationships, "links")
     }
 
-    /// A short text that differs where the digests do.
+    /// A short text that differs if the digests differ.
     package var text: String {
         var hash = StableHash()
         for (name, sum) in (Array(entities) + Array(relationships)).sorted(by: { $0.key < $1.key }) {
@@ -91,7 +91,7 @@ package struct RowDigest: Hashable, Sendable {
     package var linkCount: Int { relationships.values.reduce(0) { $0 + $1.count } }
 }
 
-/// A number made of bytes, the same on every machine: FNV-1a, with its bits mixed at the end so that sums of it tell rows apart.
+/// A hash that is the same on every machine: FNV-1a with a final mixing step, so that sums of hashes distinguish rows.
 private struct StableHash {
     private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
@@ -114,7 +114,7 @@ private struct StableHash {
     }
 }
 
-/// Makes numbers of an entity's rows.
+/// Hashes the rows of an entity.
 private struct RowHasher {
     private let source: any RowSource
     private let entity: CompiledEntity
@@ -125,7 +125,7 @@ private struct RowHasher {
         case plain
         case date
         case decimal
-        /// A value that may stand elsewhere.
+        /// A value that may be in an external file.
         case external
         case key
         case entity
@@ -148,7 +148,7 @@ private struct RowHasher {
                 }
             case .destinationKey, .ownerKey: meaning = .key
             case .destinationEntity: meaning = .entity
-            // Where rows get other keys they may get other places, too, in the same order.
+            // If rows get other keys, they may get other positions too, in the same order.
             case .order, .ownerOrder:
                 guard keepsKeys else { return nil }
                 meaning = .plain
@@ -162,7 +162,7 @@ private struct RowHasher {
         if keepsKeys { hash.add(UInt64(bitPattern: row.primaryKey)) }
         for (index, kind, meaning) in columns {
             if row.isUnreadable(index) {
-                // Throws, with the reason.
+                // Throws with the reason.
                 _ = try row.withBytes(index) { try source.bytes(ofStored: $0) }
             }
             guard !row.isNull(index) else {
@@ -178,7 +178,7 @@ private struct RowHasher {
                 hash.add(Microseconds(seconds).map { UInt64(bitPattern: $0.count) } ?? seconds.bitPattern)
             case (_, .real):
                 let value = row.real(index)
-                // Databases know no number that is none, and one zero.
+                // Databases store neither NaN nor a negative zero.
                 if value.isNaN { hash.add(UInt8(0)) } else { hash.add(value == 0 ? 0 : value.bitPattern) }
             case (.decimal, .text):
                 var text = row.text(index)

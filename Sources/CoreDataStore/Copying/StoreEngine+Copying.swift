@@ -31,7 +31,7 @@ extension StoreEngine: CopyTarget {
 
     package func endCopy(highestKeys: () throws -> [Int: Int64], wasResumed: Bool) throws {
         try raiseKeyCounters(to: highestKeys())
-        // Files of portions that were not written in the end.
+        // Files of portions that were not committed.
         if wasResumed { try removeOrphanedExternalData() }
     }
 

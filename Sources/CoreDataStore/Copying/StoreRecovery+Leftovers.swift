@@ -2,9 +2,11 @@ import CoreDataModel
 import CoreDataSQL
 
 extension StoreRecovery {
-    /// Names the columns with values and the tables with rows of a damaged store that its model does not have, one sentence each.
+    /// Describes the columns with values and the tables with rows of a damaged store that its model lacks, one sentence
+    /// each.
     ///
-    /// Empty where the version hashes prove that the model is the store's: other columns are then what migrations have left.
+    /// The result is empty if the version hashes prove that the model is the store's: other columns are then remains of
+    /// migrations.
     static func leftovers(of source: StoreEngine) -> [String] {
         let (model, stored) = (source.model, source.openedMetadata.metadata)
         if let hashes = stored.versionHashes,
@@ -32,7 +34,8 @@ extension StoreRecovery {
         }
     }
 
-    /// Whether a column may hold values of its own: not numbers of entities and orders, which say something of others.
+    /// Returns whether a column may contain independent values: not entity numbers or orders, which describe other
+    /// columns.
     private static func mayHoldValues(_ column: String) -> Bool {
         switch StoreOutline.ColumnName(column) {
         case .property, .owner, .foreign: true

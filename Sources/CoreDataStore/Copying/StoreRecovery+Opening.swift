@@ -3,15 +3,15 @@ import CoreDataSQL
 import Foundation
 
 extension StoreRecovery {
-    /// A damaged store, open for reading, and what it could not say of itself.
+    /// A damaged store that is open for reading, and the parts of its metadata that are missing.
     struct Opened {
         var engine: StoreEngine
         var notes: [String] = []
     }
 
-    /// Opens the store; where its own tables of metadata and entity numbers cannot be read, with what the model says.
+    /// Opens the store. If its metadata or entity numbers cannot be read, they are derived from the model.
     ///
-    /// - Throws: where not even the list of its tables can be read, or a table of the model is not among them.
+    /// - Throws: if the list of its tables cannot be read, or lacks a table of the model.
     static func open(
         model: CompiledModel, configuration: String?, _ options: StoreOptions, makeDatabase: @escaping DatabaseFactory
     ) throws -> Opened {
@@ -65,8 +65,8 @@ extension StoreRecovery {
 }
 
 extension StoreEngine {
-    /// The highest key that the store says it has given out, or that a row has; where it cannot say, more than its file has room
-    /// for.
+    /// Returns the highest key that the store has assigned or a row has; if unknown, an upper limit that follows from
+    /// the file's size.
     func highestKey(root: Int) -> Int64 {
         let most = Int64((FileSize.of(path) ?? 0) / 8)
         guard let bound = layout.entities[root] else { return most }
@@ -81,7 +81,7 @@ extension StoreEngine {
         return max(highest, last)
     }
 
-    /// The highest value of a column that a table is ordered by; `nil` where it cannot be read.
+    /// Returns the highest value of a column that an index sorts; `nil` if it cannot be read.
     func highestNumber(_ column: String, in table: String) -> Int64? {
         var query = SelectStatement([.init(.column("t0", column))], from: .init(table, as: "t0"))
         query.orders = [.init(.column("t0", column), isAscending: false)]
@@ -91,12 +91,12 @@ extension StoreEngine {
         return highest
     }
 
-    /// Whether nothing leads to any row of a table: its first page cannot be read.
+    /// Returns whether no row of a table can be reached: its root page is unreadable.
     func isUnreachable(root: Int, highest: Int64) -> Bool {
         guard let table = layout.entities[root]?.table else { return false }
         guard highest > 0 else { return false }
         let key = SQLExpression.column("t0", "Z_PK")
-        // By key, which no index answers; a table whose leaves are damaged in all these places is lost too.
+        // By key, which needs no index. A table whose leaves are damaged at all these positions counts as lost too.
         return (0...16).allSatisfy { place in
             let number = 1 + (highest - 1) / 16 * Int64(place)
             var query = SelectStatement([.init(key)], from: .init(table, as: "t0"))

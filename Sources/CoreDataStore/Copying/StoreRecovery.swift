@@ -3,47 +3,47 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Puts what can be read of a damaged store into another one.
+/// Recovers the readable content of a damaged store to a new store.
 ///
 /// ```
-///  keys 1 … the highest, in ranges ──▶ a range that cannot be read is halved, down to single rows ──▶ rows ──▶ pairs
+///  keys 1 … the highest, in ranges ──▶ halve unreadable ranges, down to single rows ──▶ rows ──▶ pairs
 /// ```
-/// Rows are found by their keys, which needs no index but the table itself; where that leads to them no longer, see ``RegrownCopy``. A to-one that leads to a row that is lost becomes
-/// nil, so that the new store is sound.
+/// Rows are found by key, which needs only the table's B-tree; for a damaged B-tree, see ``RepairedCopy``. A to-one to
+/// a lost row becomes nil, so that the new store is consistent.
 package struct StoreRecovery {
-    /// What was saved of one entity, and what was not.
+    /// The saved and the lost rows of one entity.
     package struct Finding: Sendable {
         package var entity: String
         package var rows = 0
-        /// Keys of rows that could not be read, if they existed; neighbours are together.
+        /// Keys of unreadable rows, if they existed; adjacent keys are one range.
         package var unreadableKeys: [ClosedRange<Int64>] = []
-        /// Values that could not be read, of rows that could.
+        /// The number of unreadable values in readable rows.
         package var lostValues = 0
-        /// To-ones that led to rows that are lost.
+        /// The number of to-ones to lost rows.
         package var lostReferences = 0
-        /// Rows whose members of a many-to-many could not be read.
+        /// The number of rows whose many-to-many members are unreadable.
         package var lostMembers = 0
-        /// Rows that the new store refused.
+        /// The number of rows that the new store refused.
         package var refusedRows = 0
-        /// Whether nothing leads to any of its rows.
+        /// Whether none of its rows can be reached.
         package var isUnreachable = false
     }
 
-    /// What came of it.
+    /// The result of a recovery.
     package struct Outcome: Sendable {
         package var findings: [Finding]
-        /// What the damaged store could not say of itself, and what was taken for it.
+        /// The missing parts of the damaged store's metadata, and the values used instead.
         package var notes: [String]
     }
 
-    /// With these SQLite reads a file that is shorter than it says of itself.
+    /// With these pragmas, SQLite reads a file that is shorter than its header says.
     package static let readingPragmas = ["writable_schema": "ON"]
 
     private let source: StoreEngine
     private let target: StoreEngine
     private let model: CompiledModel
     private var findings: [Int: Finding] = [:]
-    /// The rows that are in the new store, by root entity.
+    /// The rows in the new store, by root entity.
     private var saved: [Int: Set<Int64>] = [:]
 
     private init(_ source: StoreEngine, _ target: StoreEngine) {
@@ -52,9 +52,9 @@ package struct StoreRecovery {
         model = source.model
     }
 
-    /// Makes a store of what can be read of another.
+    /// Creates a store with the readable content of another.
     ///
-    /// - Throws: where nothing can be read at all, or the new store cannot be made or written.
+    /// - Throws: if nothing can be read, or the new store cannot be created or written.
     package static func recover(
         model: CompiledModel, configuration: String?, from damaged: StoreOptions, to options: StoreOptions,
         driver: any SQLDatabaseFile.Type, makeDatabase: @escaping DatabaseFactory
@@ -64,21 +64,22 @@ package struct StoreRecovery {
         damaged.createsStore = false
         damaged.database.pragmas.merge(readingPragmas) { $1 }
         var opened = try open(model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
-        let copy = RegrownCopy(of: opened.engine, damaged.database, beside: options.database.path ?? "", driver: driver)
+        let copy = RepairedCopy(
+            of: opened.engine, damaged.database, beside: options.database.path ?? "", driver: driver)
         if let copy {
             opened.engine.close()
             damaged.database.path = copy.path
             opened = try open(model: model, configuration: configuration, damaged, makeDatabase: makeDatabase)
         }
         let source = opened.engine
-        // Which has the copy's file open.
+        // The source has the copy's file open.
         defer { withExtendedLifetime(copy) { source.close() } }
         let target = try StoreEngine.open(
             model: model, configuration: configuration, options: options, makeDatabase: makeDatabase)
         defer { target.close() }
         var recovery = StoreRecovery(source, target)
         try recovery.run()
-        // Keys that the damaged store has given out to rows that are gone are not given out again.
+        // Do not reuse keys that the damaged store assigned to deleted rows.
         try target.raiseKeyCounters(to: (try? source.highestKeys()) ?? [:])
         return Outcome(
             findings: model.entities.compactMap { recovery.findings[$0.ordinal] },
@@ -126,7 +127,7 @@ package struct StoreRecovery {
         }
     }
 
-    /// The rows of a range; one that cannot be read is halved.
+    /// Returns the rows of a range; an unreadable range is halved.
     private mutating func read(_ keys: ClosedRange<Int64>, root: Int, notes: Bool) -> [RowSnapshot] {
         do {
             return try source.heldRows(Array(keys), root: root, staleness: 0).snapshots
@@ -163,7 +164,7 @@ package struct StoreRecovery {
         try write(rows)
     }
 
-    /// The row as the new store has it.
+    /// Returns the row for the new store.
     private mutating func cleaned(_ row: RowSnapshot) -> RowSnapshot {
         let entity = model.entities[row.entity]
         let layout = entity.rowLayout
@@ -204,7 +205,7 @@ package struct StoreRecovery {
         return builder.finish(primaryKey: row.primaryKey, version: 1, entity: row.entity)
     }
 
-    /// All at once; where one is in the way of another, one by one.
+    /// Writes all rows at once; if there is a conflict, one by one.
     private mutating func write(_ rows: [RowSnapshot]) throws {
         guard !rows.isEmpty else { return }
         do {
@@ -244,7 +245,7 @@ package struct StoreRecovery {
         if !failed.isEmpty { try scanPairs(of: property, relationship, failed) }
     }
 
-    /// What no index leads to may still be in the table.
+    /// Scans the table for pairs that no index reaches.
     private mutating func scanPairs(
         of property: CompiledProperty, _ relationship: CompiledRelationship, _ owners: Set<Int64>
     ) throws {
@@ -273,7 +274,7 @@ package struct StoreRecovery {
         if !rest.links.isEmpty { _ = try target.save(keys: [:]) { _ in rest } }
     }
 
-    /// From both sides: what one cannot tell, the other may.
+    /// Copies pairs from both sides: one side may have pairs that are unreadable on the other.
     private mutating func copyPairs(
         of property: CompiledProperty, _ owners: [Int64], _ failed: inout Set<Int64>
     ) throws {

@@ -1,7 +1,11 @@
 import CoreDataSQL
 
-// What an SQL store can do beside reading and saving; ``BatchSource`` and the copying protocols are in rooms of their own.
-extension StoreEngine: ExplainingSource, DeferringSource {}
+// The additional capabilities of an SQL store; batches, copies and deferred tasks are in higher rooms.
+extension StoreEngine: ExplainingSource {}
+
+extension StoreEngine: MemberKeySource {}
+
+extension StoreEngine: SecuredSource {}
 
 extension StoreEngine: ObservableSource {
     package func addObserver(_ observer: any SQLObserver) { database.addObserver(observer) }

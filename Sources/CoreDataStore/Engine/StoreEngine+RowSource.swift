@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-// Rows that contexts share: read when they are not in memory, or too old.
+// The rows that contexts share, which are read if they are not cached or stale.
 extension StoreEngine: RowSource {
     package var traits: SourceTraits { SourceTraits(isRemote: dialect.isRemote) }
 

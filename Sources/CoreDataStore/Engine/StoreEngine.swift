@@ -4,10 +4,10 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// One open store: the model, how it lies in tables, and the database.
+/// An open store: the model, its layout in tables, and the database.
 ///
-/// Everything that reads or writes rows is an extension of this type: `Fetching` asks, `Saving` writes,
-/// `Schema` creates and checks. Safe to use from any thread.
+/// All reading and writing of rows is in extensions of this type: `Fetching` reads, `Saving` writes, `Schema` creates
+/// and checks. It can be used from any thread.
 ///
 /// Make one with ``open(model:configuration:options:makeDatabase:)``.
 package final class StoreEngine: Sendable {
@@ -16,27 +16,28 @@ package final class StoreEngine: Sendable {
     package let database: any SQLDatabase
     /// The store's UUID, the host of its object URIs.
     package let identifier: String
-    /// What the store's file said of it when it was opened.
+    /// The store's metadata when it was opened.
     package let openedMetadata: MetadataRow
     /// Ordinals of the entities of the store's configuration, ascending.
     package let entities: [Int]
-    /// The file, `nil` for a store in memory.
+    /// The path of the file; `nil` for a store in memory.
     package var path: String? { location.withLock { $0 } }
     private let location: Mutex<String?>
-    /// Whether saving must fail: as asked, or see ``isReadOnlyForHistory``.
+    /// Whether saves fail: because the caller requested it, or see ``isReadOnlyForHistory``.
     package let isReadOnly: Bool
-    /// Whether the store is read-only because it has a history that the caller does not record; worth a warning.
+    /// Whether the store is read-only because it has a history that the caller does not record; this is worth a
+    /// warning.
     package let isReadOnlyForHistory: Bool
-    /// Whether the store has history tables and they are written.
+    /// Whether the store has history tables, and they are written.
     package let tracksHistory: Bool
-    /// What takes part in every transaction that writes rows, in this order.
+    /// The participants of every transaction that writes rows, in this order.
     let participants: [any SaveParticipant]
-    /// Where times come from: of the history, of `now()`, of cached rows.
+    /// The clock for the history, `now()` and cached rows.
     package let clock: StoreClock
     /// The rows that contexts hold.
     package let rowCache: RowCache
 
-    /// Texts of the statements that save rows, made by the first save.
+    /// The statements that save rows, made on the first save.
     var saveTables: SaveTables {
         madeSaveTables.withLock { made in
             if let made { return made }
@@ -47,26 +48,27 @@ package final class StoreEngine: Sendable {
         }
     }
     private let madeSaveTables = Mutex<SaveTables?>(nil)
-    /// Texts of the statements that fetch rows.
+    /// The statements that fetch rows.
     let fetchTexts: FetchTexts
-    /// Whether the database reckons attributes from other rows.
+    /// Whether the database derives attributes from other rows.
     var derivesFromOthers: Bool { entitiesWithDerived.contains(true) }
-    /// Whether the entity, by ordinal, has attributes that the database reckons.
+    /// By ordinal, whether the entity has attributes that the database derives.
     let entitiesWithDerived: [Bool]
-    /// How many saves ask for the history's numbers, since somebody else was seen to write to it.
+    /// The number of further saves that query the history's numbers, because another writer was detected.
     let savesBesideOthers = Atomic<Int>(0)
-    /// The columns of dates by entity, where the database keeps less of a date than a row does; else none.
+    /// By entity, the date columns whose precision the database reduces; empty otherwise.
     private let roundedColumns: [[Int]]
-    /// Keeps the files that rows of a former state name.
+    /// Keeps the external files of older row versions.
     let formerFiles: FormerFiles?
-    /// Guards how the history's tables lie.
+    /// Guards the layout of the history's tables.
     let madeHistoryTables = Mutex<HistoryTables?>(nil)
-    /// Guards the schema, by its number, of which it is known that it is still that of the model.
+    /// Guards the schema version that is known to match the model.
     let knownSchemaVersion: Mutex<Int64?>
-    /// Guards what the counters of keys were set to last, by root entity: what the file has, unless somebody else writes too.
+    /// Guards the last known values of the key counters, by root entity; the file has the same values unless other
+    /// clients write too.
     let keyCounters = Mutex<[Int: Int64]>([:])
 
-    /// Guards the keys that nobody else will be given, by root entity; see ``takeReservedKeys(_:)``.
+    /// Guards the reserved keys by root entity, which no other client gets; see ``takeReservedKeys(_:)``.
     let reservedKeys = Mutex<[Int: ClosedRange<Int64>]>([:])
 
     package init(
@@ -109,9 +111,9 @@ package final class StoreEngine: Sendable {
             } : []
     }
 
-    /// Makes the dates of new rows those that the database will give back, so that what was written is what is there.
+    /// Rounds the dates of new rows to the database's precision, so that the saved values equal the stored ones.
     ///
-    /// - Throws: ``SQLFailure`` for a date that it cannot keep.
+    /// - Throws: ``SQLFailure`` for a date that the database cannot store.
     func roundDates(_ changes: ChangeSet) throws {
         guard !roundedColumns.isEmpty else { return }
         func round(_ row: RowSnapshot) throws {
@@ -142,7 +144,7 @@ package final class StoreEngine: Sendable {
         entity.properties.first { entity.rowLayout.columnOfSlot[$0.slot] == column }?.name ?? ""
     }
 
-    /// Why the database keeps a value nowhere; `nil` for one that it keeps.
+    /// Returns the reason why the database cannot store a value; `nil` if it can.
     func reasonNotToKeep(_ value: Value) -> String? {
         switch value {
         case .date(let seconds) where dialect.typesValues && seconds.isFinite && Microseconds(seconds) == nil:
@@ -154,7 +156,8 @@ package final class StoreEngine: Sendable {
         }
     }
 
-    /// The failure with the names of the attribute and the entity whose value the database does not keep, where it says neither.
+    /// Adds to a failure the names of the attribute and the entity whose value the database cannot store, if they are
+    /// missing.
     func named(_ error: any Error, in changes: ChangeSet) -> any Error {
         guard var failure = error as? SQLFailure, failure.kind == .unkept, failure.code != 0 else { return error }
         let rows = changes.insertions.lazy.map(\.row) + changes.updates.lazy.map(\.new)
@@ -170,9 +173,9 @@ package final class StoreEngine: Sendable {
         return failure
     }
 
-    /// Reads and writes the store at that path from now on: the same store, which was copied or moved there.
+    /// Switches to another path of the same store, which was copied or moved there.
     ///
-    /// - Throws: where there is none, or one with another UUID or other tables; nothing has changed then.
+    /// - Throws: if there is no store, or one with another UUID or other tables; then nothing has changed.
     package func move(to path: String) throws {
         let path = FileLink.followed(path)
         guard self.path != nil, FileSize.of(path) ?? 0 > 0 else { throw StoreFailure.notAStore(path, missing: []) }
@@ -190,7 +193,7 @@ package final class StoreEngine: Sendable {
         }
         location.withLock { $0 = path }
         madeHistoryTables.withLock { $0 = nil }
-        // Rows that nobody holds may be others there.
+        // Unused cached rows may differ at the new path.
         rowCache.removeAll()
     }
 }

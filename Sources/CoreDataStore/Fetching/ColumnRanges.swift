@@ -1,13 +1,14 @@
 import CoreDataSQL
 
-/// The ranges that a condition confines columns of one table to, with a bound on either side: what an R-tree finds rows by.
+/// The column ranges to which a condition restricts the rows of one table, with both a lower and an upper bound, for a
+/// search in an R-tree.
 ///
 ///     x BETWEEN {0, 2} AND y >= 1 AND y < 3
 ///     // t0.Z_PK IN (SELECT Z_PK FROM Z_RT_Shop_byPlace WHERE ZX_MAX >= ? AND ZX_MIN <= ? AND ZY_MAX >= ? AND ZY_MIN <= ?)
 ///     // AND t0.ZX BETWEEN ? AND ? AND …
 ///
-/// The condition stays, since an R-tree has numbers of 32 bits and 0 for NULL. A range that is open on one side would find too many
-/// rows to be of use.
+/// The condition itself remains, since an R-tree stores 32-bit numbers, and 0 for NULL. A range with only one bound
+/// would find too many rows to be useful.
 struct ColumnRanges {
     private struct Bounds {
         var lower: [SQLExpression] = []
@@ -19,13 +20,13 @@ struct ColumnRanges {
     private let alias: String
     private var bounds: [String: Bounds] = [:]
 
-    /// - Parameter alias: the table's.
+    /// - Parameter alias: the table's alias.
     init(_ condition: SQLExpression, of alias: String) {
         self.alias = alias
         read(condition)
     }
 
-    /// The rows that the tree with the most of these columns finds; `nil` where none has one.
+    /// Returns the rows that the R-tree with the most of these columns finds; `nil` if no tree has any of them.
     func candidates(in trees: [CreateRTree]) -> SQLExpression? {
         var best: (tree: CreateRTree, columns: [String])?
         for tree in trees {
@@ -71,7 +72,7 @@ struct ColumnRanges {
         }
     }
 
-    /// Numbers beyond those of 32 bits have sides at infinity, which a bound there would miss.
+    /// Numbers beyond 32 bits have infinite box sides in the R-tree, which a bound would miss.
     private static func isNumber(_ bound: SQLExpression) -> Bool {
         switch bound {
         case .bind(.integer): true

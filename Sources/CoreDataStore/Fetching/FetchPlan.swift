@@ -1,13 +1,13 @@
 import CoreDataPredicate
 import CoreDataPrimitives
 
-/// What to fetch from one store: a fetch request in the engine's words.
+/// The request to fetch from one store: a fetch request translated for the engine.
 package struct FetchPlan {
     package struct Sort: Hashable, Sendable {
-        /// How text compares; other values have one order only.
+        /// The comparison of texts in a sort; other values have only one order.
         package typealias Comparison = TextComparison.SortOrder
 
-        /// Property names: `["name"]`, `["locationAtShop", "aisle"]`.
+        /// The names of properties: `["name"]`, `["locationAtShop", "aisle"]`.
         package var keyPath: [String]
         package var isAscending: Bool
         package var comparison: Comparison
@@ -21,19 +21,41 @@ package struct FetchPlan {
 
     package var entity: Int
     package var includesSubentities = true
-    /// Without object constants: they are rows of this store by now.
+    /// The bounds of the primary keys of the rows; `nil` for all rows.
+    package var keys: ClosedRange<Int64>?
+    /// The predicate without object constants, which are replaced by rows of this store.
     package var predicate: PredicateNode?
-    /// Predicates that memory decides on afterwards, and of which SQL only finds the rows that may meet them: see ``PlanSplit``.
+    /// Predicates that memory evaluates afterwards; SQL only finds the rows that may satisfy them: see ``PlanSplit``.
     var narrowing: [PredicateNode] = []
     package var sorts: [Sort] = []
-    /// 0 = no limit.
+    /// The maximum number of rows; 0 for no limit.
     package var limit = 0
     package var offset = 0
+    /// The rows and values that the request may read; `nil` for all. A source that is no ``SecuredSource`` ignores it.
+    package var security: RowSecurity?
 
     package init(entity: Int) { self.entity = entity }
 }
 
-/// One column of a dictionary result.
+extension PredicateNode {
+    /// Returns the predicate of the rows with these keys.
+    package static func rows(_ keys: [RowKey]) -> PredicateNode {
+        .comparison(.init(.evaluatedObject, .in, .constant(.collection(keys.map { .key($0) }, isOrdered: true))))
+    }
+}
+
+extension FetchPlan {
+    /// The plan without order, limit and offset.
+    var withoutOrderAndWindow: FetchPlan {
+        var plan = self
+        plan.sorts = []
+        plan.limit = 0
+        plan.offset = 0
+        return plan
+    }
+}
+
+/// A column of a dictionary result.
 package struct FetchColumn {
     package var name: String
     package var expression: ExpressionNode

@@ -3,18 +3,18 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Turns a ``FetchPlan`` into a SELECT: a pure function of plan, model and layout.
+/// Converts a ``FetchPlan`` to a SELECT: a pure function of plan, model and layout.
 ///
 ///     Item where quantity > 2, by unit.name, first 20
 ///     // SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZNAME, … FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
 ///     // WHERE t0.ZQUANTITY > ? ORDER BY t1.ZNAME LIMIT ?
 package struct FetchPlanner {
-    private let model: CompiledModel
+    let model: CompiledModel
     private let layout: StoreLayout
     let now: Double
     let dialect: SQLDialect
 
-    /// `now` is the moment that `now()` stands for, in seconds since 2001-01-01 UTC.
+    /// Makes a planner; `now` is the value of `now()`, in seconds since 2001-01-01 UTC.
     package init(model: CompiledModel, layout: StoreLayout, now: Double, dialect: SQLDialect) {
         self.model = model
         self.layout = layout
@@ -22,30 +22,31 @@ package struct FetchPlanner {
         self.dialect = dialect
     }
 
-    /// Whether the dialect may lack something that a request asks for; then it is to be split first.
-    var hasGaps: Bool { !dialect.hasEverything }
+    /// Whether the dialect may lack a feature of the request; then the plan must be split first.
+    var mayLackFeatures: Bool { !dialect.hasEverything }
 
     // MARK: Rows, keys, counts
 
-    /// Whole rows: `Z_PK`, `Z_ENT`, `Z_OPT` and the columns of the shape.
+    /// Returns the statement for whole rows: `Z_PK`, `Z_ENT`, `Z_OPT` and the columns of the shape.
     package func rows(_ plan: FetchPlan) throws -> (statement: SelectStatement, shape: RowShape) {
         let fetch = try start(plan)
         let shape = try RowShape(of: plan.entity, plan.includesSubentities, fetch.scope.context)
-        return (try finish(fetch, plan, shape.selection(from: fetch.scope.alias)), shape)
+        let row = RowReference(sourceOf: fetch.scope, entity: plan.entity)
+        return (try finish(fetch, plan, fetch.scope.context.selection(of: shape, row)), shape)
     }
 
-    /// `Z_PK` and `Z_ENT`.
+    /// Returns the statement for `Z_PK` and `Z_ENT`.
     package func keys(_ plan: FetchPlan) throws -> SelectStatement {
         let fetch = try start(plan)
         return try finish(fetch, plan, ["Z_PK", "Z_ENT"].map { .column(fetch.scope.alias, $0) })
     }
 
-    /// The number of rows without limit and offset, see ``counted(_:_:)``.
+    /// Returns the statement for the number of rows without limit and offset, see ``counted(_:_:)``.
     package func count(_ plan: FetchPlan) throws -> SelectStatement {
         try start(plan).scope.select([.countAll])
     }
 
-    /// How many of that many rows the plan gives.
+    /// Returns the number of rows after limit and offset, for a total number.
     package static func counted(_ total: Int, _ plan: FetchPlan) -> Int {
         let rest = max(0, total - max(0, plan.offset))
         return plan.limit > 0 ? min(rest, plan.limit) : rest
@@ -56,15 +57,22 @@ package struct FetchPlanner {
         var translator: PredicateTranslator
     }
 
-    /// The source, restricted to the entity and the predicate.
+    /// Returns the FROM clause with the conditions of the entity and the predicate.
     func start(_ plan: FetchPlan) throws -> Start {
         let context = QueryContext(model: model, layout: layout, now: now, dialect: dialect)
+        context.security = plan.security
         let scope = QueryScope(table: try context.table(of: plan.entity), context: context)
-        let translator = PredicateTranslator(
-            context: context, root: RowReference(sourceOf: scope, entity: plan.entity))
+        let row = RowReference(sourceOf: scope, entity: plan.entity)
+        let translator = PredicateTranslator(context: context, root: row)
         let restriction = try context.restriction(
             to: plan.entity, includesSubentities: plan.includesSubentities, alias: scope.alias)
         if let restriction { scope.require(restriction) }
+        if let condition = try context.selectCondition(of: row) { scope.require(condition) }
+        if let keys = plan.keys {
+            scope.require(
+                .between(
+                    .column(scope.alias, "Z_PK"), .bind(.integer(keys.lowerBound)), .bind(.integer(keys.upperBound))))
+        }
         if let predicate = plan.predicate {
             let condition = try translator.condition(predicate)
             if let candidates = try candidates(condition, plan, scope) { scope.require(candidates) }
@@ -74,7 +82,7 @@ package struct FetchPlanner {
         return Start(scope: scope, translator: translator)
     }
 
-    /// The rows that an R-tree finds in the ranges of a condition.
+    /// Returns the rows that an R-tree finds in the ranges of a condition.
     private func candidates(
         _ condition: SQLExpression, _ plan: FetchPlan, _ scope: QueryScope
     ) throws -> SQLExpression? {
@@ -97,7 +105,7 @@ package struct FetchPlanner {
         if plan.offset > 0 { statement.offset = plan.offset }
     }
 
-    /// Nil sorts first ascending, as databases do by themselves.
+    /// Nil sorts first in ascending order, the databases' default.
     func order(_ sort: FetchPlan.Sort, _ translator: PredicateTranslator) throws -> SelectStatement.Order {
         let expression = ExpressionNode.keyPath(operand: .evaluatedObject, sort.keyPath)
         let sql: SQLExpression
@@ -118,7 +126,7 @@ package struct FetchPlanner {
         return SelectStatement.Order(sql, isAscending: sort.isAscending)
     }
 
-    /// The place of an entity among those that a row may be of, by their names, which are nowhere in a store:
+    /// Sorts by the entity's name, which the store does not contain, through the rank of each possible entity:
     ///
     ///     CASE WHEN t0.Z_ENT = 2 THEN 0 WHEN t0.Z_ENT = 1 THEN 1 END
     private func placeOfName(
@@ -130,7 +138,7 @@ package struct FetchPlanner {
         var place: Int64 = 0
         var whens: [SQLExpression.When] = []
         for (index, candidate) in named.enumerated() {
-            // Names that compare equal share a place, so that the next sort descriptor decides.
+            // Names that compare as equal have the same rank, so that the next sort descriptor decides.
             if index > 0, TextComparison.compare(named[index - 1].name, candidate.name, by: comparison) != 0 {
                 place += 1
             }
@@ -142,7 +150,7 @@ package struct FetchPlanner {
 
     // MARK: Dictionaries
 
-    /// The columns of a dictionary fetch.
+    /// Returns the statement for the columns of a dictionary fetch.
     package func tuples(
         _ plan: FetchPlan, columns: [FetchColumn], distinct: Bool, groupBy: [ExpressionNode],
         having: PredicateNode?
@@ -173,7 +181,7 @@ package struct FetchPlanner {
         }
         for case .key(_, let column, let entityColumn?) in results
         where groups.contains(selected[column]) && !groups.contains(selected[entityColumn]) {
-            // It goes with the row's key, which not every database knows.
+            // The row's key determines it, but not every database knows that.
             groups.append(selected[entityColumn])
         }
         var statement = try finish(fetch, plan, selected)
@@ -183,7 +191,7 @@ package struct FetchPlanner {
         return (statement, results)
     }
 
-    /// In a group there are many rows, so a column must be one that all share or an aggregate of them.
+    /// Checks that each column is the same for all rows of a group, or an aggregate of them.
     private func checkGroups(
         _ columns: [FetchColumn], _ selected: [SQLExpression], _ results: [TupleColumn], _ groups: [SQLExpression]
     ) throws {

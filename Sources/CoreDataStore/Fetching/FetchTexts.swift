@@ -1,10 +1,10 @@
 import CoreDataSQL
 import Synchronization
 
-/// The statements of fetches without a predicate, by what their text depends on: an app fills most of its screens with the
-/// same few, and to write one takes as long as to read several rows.
+/// Caches the statements of fetches without a predicate, by the values that their text depends on. An app repeats a few
+/// of them for most of its screens, and rendering one takes as long as reading several rows.
 ///
-/// Kept with the layout that its tables have, so that the stores of a model share it.
+/// The cache is kept with the layout of the tables, so that the stores of a model share it.
 package final class FetchTexts: Sendable {
     struct Statement {
         let sql: String
@@ -14,10 +14,10 @@ package final class FetchTexts: Sendable {
 
     private struct Kept: Sendable {
         let sql: String
-        /// What stands before the limit and the offset, which come last.
+        /// The bound values before those of the limit and the offset, which are last.
         let bindings: ArraySlice<SQLValue>
         let shape: RowShape
-        /// Held, so that its address, a part of the key, is no other dialect's.
+        /// Retained, so that its address, which is part of the key, is not reused by another dialect.
         let dialect: SQLDialect
     }
 
@@ -31,14 +31,16 @@ package final class FetchTexts: Sendable {
     }
 
     private let kept = Mutex<[Key: Kept]>([:])
-    /// Requests come in a few shapes; the statements of who makes them up are written anew.
+    /// The maximum number of statements: most apps use a few; others are rendered again.
     private static let capacity = 64
 
-    /// The statement of the plan; `make` writes it where that has not been done, or where there is a predicate.
+    /// Returns the statement of the plan; `make` renders it if it is not cached, or if there is a predicate.
     func statement(
         of plan: FetchPlan, _ dialect: SQLDialect, make: () throws -> (text: SQLText, shape: RowShape)
     ) rethrows -> Statement {
-        guard plan.predicate == nil, plan.narrowing.isEmpty else { return Self.statement(try make()) }
+        guard plan.predicate == nil, plan.narrowing.isEmpty, plan.keys == nil, plan.security == nil else {
+            return Self.statement(try make())
+        }
         let key = Key(
             entity: plan.entity, includesSubentities: plan.includesSubentities, isLimited: plan.limit > 0,
             isOffset: plan.offset > 0, sorts: plan.sorts, dialect: ObjectIdentifier(dialect))
@@ -58,5 +60,15 @@ package final class FetchTexts: Sendable {
 
     private static func statement(_ made: (text: SQLText, shape: RowShape)) -> Statement {
         Statement(sql: made.text.sql, bindings: made.text.bindings, shape: made.shape)
+    }
+}
+
+extension SchemaLayout {
+    /// The statements for the layout, kept with it.
+    package var fetchTexts: FetchTexts {
+        if let kept = companions.value(of: FetchTexts.self) { return kept }
+        let texts = FetchTexts()
+        companions.keep(texts)
+        return texts
     }
 }

@@ -1,12 +1,13 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// The columns of one result of ``RowSource/forEachTuple(_:columns:distinct:groupBy:having:_:)``: values that are at hand, or
-/// of the row that a query is at.
+/// The columns of one result of ``RowSource/forEachTuple(_:columns:distinct:groupBy:having:_:)``: either values, or a
+/// query's current row.
 package struct FetchTuple {
     private enum Storage {
         case values([Value])
-        /// Whoever goes from row to row has the reader: to count references to it would take longer than to read a number.
+        /// The caller holds the reader during the iteration: reference counting would take longer than reading a
+        /// number.
         case row(Unmanaged<TupleReader>)
     }
 
@@ -14,7 +15,7 @@ package struct FetchTuple {
 
     package init(_ values: [Value]) { storage = .values(values) }
 
-    /// The row that the reader's statement is at, whichever that is when it is read; for as long as somebody has the reader.
+    /// A tuple that refers to the current row of the reader's statement, valid while the reader is retained.
     init(_ reader: TupleReader) { storage = .row(.passUnretained(reader)) }
 
     package subscript(column: Int) -> Value {
@@ -24,15 +25,26 @@ package struct FetchTuple {
         }
     }
 
-    /// Puts the fields, whose columns are the tuple's, into a row of the caller's; bit *i* is set where field *i* was put there.
+    /// The row's key in a column of keys; `nil` for NULL and in other columns.
+    package func key(_ column: Int) -> RowKey? {
+        switch storage {
+        case .values(let values):
+            guard values.indices.contains(column), case .opaque(let key) = values[column] else { return nil }
+            return key.object as? RowKey
+        case .row(let reader): return reader._withUnsafeGuaranteedRef { $0.key(column) }
+        }
+    }
+
+    /// Writes the fields, whose columns are those of the tuple, to a row in the caller's memory; bit *i* is set if
+    /// field *i* was written.
     @inline(__always)
     package func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
         guard case .row(let reader) = storage else { return 0 }
         return reader._withUnsafeGuaranteedRef { $0.write(fields, to: row) }
     }
 
-    /// Puts the tuple's row and those after it into a caller's memory, as far as they are there whole: one call for many rows. `rows` counts
-    /// them, also on failure. Where it stops in the middle of a row the tuple is that row.
+    /// Writes the current row and those after it to the caller's memory, as far as they are complete: one call for many
+    /// rows. `rows` counts them, also on failure. If it stops at an incomplete row, the tuple is that row.
     package func write(
         _ fields: TypedFields, to place: UnsafeMutableRawPointer, stride: Int, room: Int, rows: inout Int
     ) throws -> TypedRowsEnd {
@@ -43,11 +55,11 @@ package struct FetchTuple {
     }
 }
 
-/// The fields of the rows that a fetch makes, for as many statements as it runs.
+/// The fields of the rows that a fetch writes, for all statements that it runs.
 package final class TypedFields {
-    /// By the columns of the tuple.
+    /// The fields with the tuple's columns.
     private let wanted: [TypedField]
-    /// By those of the statement that is read.
+    /// The fields with the current statement's columns.
     private let found: UnsafeMutableBufferPointer<TypedField>
     @exclusivity(unchecked) private var reader: TupleReader?
 
@@ -71,7 +83,7 @@ package final class TypedFields {
     }
 }
 
-/// Reads the columns of a query's rows: one for all of them.
+/// Reads the columns of a query's rows; one reader serves all rows.
 final class TupleReader {
     private let statement: any SQLStatement
     private let columns: [TupleColumn]
@@ -85,6 +97,8 @@ final class TupleReader {
 
     func read(_ column: Int) -> Value { columns[column].read(statement, layout) }
 
+    func key(_ column: Int) -> RowKey? { columns[column].key(statement, layout) }
+
     @inline(__always)
     fileprivate func write(_ fields: TypedFields, to row: UnsafeMutableRawPointer) -> UInt64 {
         statement.write(fields.fields(of: self), to: row)
@@ -96,7 +110,7 @@ final class TupleReader {
         try statement.write(fields.fields(of: self), to: place, stride: stride, room: room, rows: &rows)
     }
 
-    /// The field by the statement's column; of another kind where the column's values need to be made otherwise.
+    /// Returns the field with the statement's column; its kind is `other` if the values need a conversion.
     fileprivate func field(_ field: TypedField) -> TypedField {
         var found = field
         found.kind = .other

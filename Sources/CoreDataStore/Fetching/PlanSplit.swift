@@ -3,63 +3,63 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// A request as a dialect can answer it: what goes to SQL, and what is left to do with the rows that come.
+/// A request divided for a dialect: the part for SQL, and the rest that memory evaluates on the rows.
 ///
-///     name LIKE "a*" AND quantity > 2, first 20      // of a dialect without LIKE
+///     name LIKE "a*" AND quantity > 2, first 20      // for a dialect without LIKE
 ///     // SQL:    quantity > 2
 ///     // memory: name LIKE "a*", then the first 20
 ///
-/// Where SQL can at least find the rows that may meet what is left, it does (``FetchPlan/narrowing``):
+/// If SQL can find a superset of the rows that satisfy the rest, it does (``FetchPlan/narrowing``):
 ///
-///     name CONTAINS[c] "ok"                          // of a dialect that finds patterns
+///     name CONTAINS[c] "ok"                          // for a dialect with patterns
 ///     // SQL:    name ~ '[Oo][Kk]'
 ///     // memory: name CONTAINS[c] "ok"
 struct PlanSplit {
-    /// What SQL answers.
+    /// The plan for SQL.
     private(set) var plan: FetchPlan
     /// The rest of the predicate.
     private(set) var predicate: PredicateNode?
-    /// Whether the rows are to be sorted, too; then all that the plan said of their order is left.
+    /// Whether memory sorts the rows; then it evaluates the plan's whole order.
     private(set) var sorts = false
-    /// What the dialect lacks, each once, in the order of the request.
-    private(set) var gaps: [SQLGap] = []
-    /// How many conjuncts are left.
+    /// The features that the dialect lacks, without duplicates, in the order of the request.
+    private(set) var unsupportedFeatures: [UnsupportedSQLFeature] = []
+    /// The number of conjuncts in the rest.
     private var remainders = 0
 
-    /// Whether SQL answers everything.
-    var isWhole: Bool { gaps.isEmpty }
-    /// Whether few rows come that the rest of the predicate rejects, in their order.
+    /// Whether SQL evaluates the whole request.
+    var isWhole: Bool { unsupportedFeatures.isEmpty }
+    /// Whether SQL sorts the rows, and the rest of the predicate rejects only few of them.
     var isNarrow: Bool { !sorts && remainders > 0 && plan.narrowing.count == remainders }
 
     init(_ plan: FetchPlan) { self.plan = plan }
 
-    /// Leaves a conjunct to memory.
-    fileprivate mutating func leave(_ conjunct: PredicateNode, _ gap: SQLGap) {
+    /// Moves a conjunct to memory.
+    fileprivate mutating func leave(_ conjunct: PredicateNode, _ feature: UnsupportedSQLFeature) {
         predicate = predicate.map { .and([$0, conjunct]) } ?? conjunct
         remainders += 1
-        note(gap)
+        note(feature)
     }
 
     fileprivate mutating func narrow(_ conjunct: PredicateNode) { plan.narrowing.append(conjunct) }
 
-    fileprivate mutating func leaveSorts(_ gap: SQLGap) {
+    fileprivate mutating func leaveSorts(_ feature: UnsupportedSQLFeature) {
         plan.sorts = []
         sorts = true
-        note(gap)
+        note(feature)
     }
 
     fileprivate mutating func push(_ conjuncts: [PredicateNode]) {
         plan.predicate = conjuncts.isEmpty ? nil : conjuncts.count == 1 ? conjuncts[0] : .and(conjuncts)
     }
 
-    /// Limit and offset count what is left at the end.
+    /// Moves limit and offset to memory, because they count the rows after the rest.
     fileprivate mutating func leaveWindow() {
         plan.limit = 0
         plan.offset = 0
     }
 
-    private mutating func note(_ gap: SQLGap) {
-        if !gaps.contains(gap) { gaps.append(gap) }
+    private mutating func note(_ feature: UnsupportedSQLFeature) {
+        if !unsupportedFeatures.contains(feature) { unsupportedFeatures.append(feature) }
     }
 
     /// A line for the log.
@@ -68,28 +68,46 @@ struct PlanSplit {
         if let predicate { left.append(predicate.predicateFormat) }
         if sorts { left.append("the order") }
         let hint = plan.narrowing.isEmpty ? "" : " (of the rows that regular expressions find)"
-        return "answered in memory, since the database lacks \(gaps.map(\.description).joined(separator: ", ")): "
+        return
+            "answered in memory, since the database lacks \(unsupportedFeatures.map(\.description).joined(separator: ", ")): "
             + left.joined(separator: "; ") + hint
     }
 }
 
 extension FetchPlanner {
-    /// What SQL answers of a request, and what it cannot.
+    /// Divides a request into the part that SQL supports and the rest.
     ///
-    /// - Throws: ``PredicateFailure`` for what no store can answer, whatever its dialect has.
+    /// - Throws: ``PredicateFailure`` for a request that no store supports, in any dialect.
     func split(_ plan: FetchPlan) throws -> PlanSplit {
         var split = PlanSplit(plan)
-        guard hasGaps else { return split }
+        guard mayLackFeatures else { return split }
         try splitPredicate(plan, &split)
         for sort in plan.sorts {
             let fetch = try start(FetchPlan(entity: plan.entity))
-            if let gap = try order(sort, fetch.translator).expression.gap(in: dialect) { split.leaveSorts(gap) }
+            if let feature = try order(sort, fetch.translator).expression.unsupportedFeature(in: dialect) {
+                split.leaveSorts(feature)
+            }
         }
-        if !split.isWhole { split.leaveWindow() }
+        if !split.isWhole {
+            split.leaveWindow()
+            try checkSecurity(of: plan, split)
+        }
         return split
     }
 
-    /// As ``split(_:)``, of the predicate alone: all rows that meet it, in no order.
+    /// - Throws: a failure if memory would evaluate a path through rows or values that the plan may not read.
+    private func checkSecurity(of plan: FetchPlan, _ split: PlanSplit) throws {
+        guard let security = plan.security else { return }
+        if let predicate = split.predicate, !security.isOpen(predicate, of: plan.entity, in: model) {
+            throw PredicateFailure.closed(predicate.predicateFormat)
+        }
+        guard split.sorts else { return }
+        for sort in plan.sorts where !security.isOpen(sort.keyPath, of: plan.entity, in: model) {
+            throw PredicateFailure.closed(sort.keyPath.joined(separator: "."))
+        }
+    }
+
+    /// Divides only the predicate: selects all rows that satisfy it, in no order.
     func splitPredicate(_ plan: FetchPlan) throws -> PlanSplit {
         try split(plan.withoutOrderAndWindow)
     }
@@ -97,16 +115,16 @@ extension FetchPlanner {
     private func splitPredicate(_ plan: FetchPlan, _ split: inout PlanSplit) throws {
         guard let predicate = plan.predicate else { return }
         var answered: [PredicateNode] = []
-        // Some are left for what the statement binds besides.
+        // Reserve some for other bound values of the statement.
         var places = dialect.maximumBindings - 500
         for conjunct in predicate.conjuncts {
-            // Each by itself: what one joins or selects from is no other's.
+            // Plan each conjunct separately: its joins are not shared.
             var part = FetchPlan(entity: plan.entity)
             part.predicate = conjunct
             let statement = try count(part)
             let count = statement.condition?.bindingCount ?? 0
-            if let gap = statement.gap(in: dialect) ?? (count > places ? .values : nil) {
-                split.leave(dialect.typesValues ? conjunct.roundingDates : conjunct, gap)
+            if let feature = statement.unsupportedFeature(in: dialect) ?? (count > places ? .values : nil) {
+                split.leave(dialect.typesValues ? conjunct.roundingDates : conjunct, feature)
                 if let count = try narrowingBindings(conjunct, plan.entity), count <= min(places, Self.narrowingLimit) {
                     split.narrow(conjunct)
                     places -= count
@@ -119,10 +137,12 @@ extension FetchPlanner {
         split.push(answered)
     }
 
-    /// A condition of more values narrows less than it costs, such as a long list of texts: each is sought in every row.
+    /// A condition with more values narrows less than it costs; a long list of texts, for example, would be searched in
+    /// every row.
     private static let narrowingLimit = 64
 
-    /// The number of values bound in the condition that finds the rows which may meet the predicate; `nil` where all may.
+    /// Returns the number of bound values in the condition that finds the rows that may satisfy the predicate; `nil` if
+    /// all may.
     private func narrowingBindings(_ predicate: PredicateNode, _ entity: Int) throws -> Int? {
         guard dialect.findsPatterns else { return nil }
         let translator = try start(FetchPlan(entity: entity)).translator
@@ -131,8 +151,20 @@ extension FetchPlanner {
     }
 }
 
+extension PredicateFailure {
+    /// Memory would read rows or values that permissions hide.
+    static func closed(_ text: String) -> PredicateFailure {
+        PredicateFailure(
+            .unsupported,
+            Diagnostic(
+                .error,
+                "'\(text)' leads through objects that permissions may hide, and the database cannot evaluate it",
+                hint: "use comparisons that the database supports, or fetch the objects and filter them"))
+    }
+}
+
 extension PredicateNode {
-    /// With the dates that rows have of a database that counts microseconds.
+    /// The predicate with dates rounded to the microseconds of the database's rows.
     fileprivate var roundingDates: PredicateNode {
         func rounded(_ constant: Constant) -> Constant {
             switch constant {
@@ -146,7 +178,7 @@ extension PredicateNode {
         }
     }
 
-    /// What must all be true for it to be: the predicates that AND joins, however deep.
+    /// The conjuncts: the predicates that AND joins, at any depth.
     fileprivate var conjuncts: [PredicateNode] {
         if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
     }

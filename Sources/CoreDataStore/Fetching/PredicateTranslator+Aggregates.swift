@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// `collection.@operator.rest`.
+    /// Translates `collection.@operator.rest`.
     func collectionOperator(
         _ name: String, _ term: QueryTerm, _ rest: ArraySlice<String>, _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -30,7 +30,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The members' values that are not nil, each once if `isDistinct`.
+    /// Returns the members' values that are not nil, without duplicates if `isDistinct`.
     private func union(
         of term: QueryTerm, _ keys: ArraySlice<String>, isDistinct: Bool, _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -56,13 +56,13 @@ extension PredicateTranslator {
         case .row, .scalar, .key, .entity, .constant:
             throw failure("'\(name)' needs a collection", expression, kind: .evaluation)
         }
-        // @count takes no notice of what is to its right, as in key-value coding.
+        // As in key-value coding, @count ignores the rest of the path.
         if function == .count { return try aggregate(function, of: term, expression) }
         try checkPath(rest, of: name, expression)
         guard rest.contains(where: { $0.hasPrefix("@") }), case .collection(var collection) = term else {
             return try aggregate(function, of: try follow(rest, from: term, of: expression), expression)
         }
-        // Operators further right are of each member: @max.tags.@count.
+        // Operators further right apply to each member: @max.tags.@count.
         collection.element = try follow(rest, from: collection.element, of: expression)
         return try aggregate(function, of: .collection(collection), expression)
     }
@@ -74,7 +74,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// `sum:(items.price)`, or `max:(a, b)` over the arguments.
+    /// Translates `sum:(items.price)`, or `max:(a, b)` with several arguments.
     func aggregate(
         _ function: PredicateFunction, _ arguments: [ExpressionNode], _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -87,7 +87,7 @@ extension PredicateTranslator {
         return try aggregate(function, over: members, expression, of: arguments.count)
     }
 
-    /// The aggregate of values each of which counts once: of a column those of all rows, of a collection its own.
+    /// Aggregates distinct values: for a column those of all rows, for a collection its own.
     ///
     ///     count:(distinct:(pages))   // COUNT(DISTINCT t0.ZPAGES)
     private func aggregate(
@@ -101,7 +101,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The least or greatest of several values, nil skipped, or their sum.
+    /// Translates the least or greatest of several values, ignoring nil, or their sum.
     ///
     ///     max:(a, b)   // MAX(COALESCE(t0.ZA, t0.ZB), COALESCE(t0.ZB, t0.ZA))
     private func aggregate(
@@ -119,7 +119,7 @@ extension PredicateTranslator {
                 let number = member.widened(context.dialect)
                 return member.isOptional ? SQLExpression.function(.coalesce, [number, .integer(0)]) : number
             }
-            // With a double, decimals become doubles.
+            // If one is a double, decimals are converted to doubles.
             let kinds = members.map(\.kind)
             let isExact = kinds.contains(.decimal) && !kinds.contains(.real)
             let sum = terms.dropFirst().reduce(terms[0]) {
@@ -130,7 +130,7 @@ extension PredicateTranslator {
             .max where isNumeric || members.allSatisfy { $0.kind == kind && $0.kind != .opaque }:
             guard members.count > 1 else { return .scalar(first) }
             let all = members.map(\.sql)
-            // Each argument falls back on the others, since SQL's min and max are NULL when one of theirs is.
+            // Each argument falls back to the others, since SQL's MIN and MAX are NULL if an argument is.
             let arguments = all.indices.map { index in
                 SQLExpression.function(.coalesce, Array(all[index...] + all[..<index]))
             }
@@ -157,7 +157,7 @@ extension PredicateTranslator {
             }
             return .scalar(try subselect(function, collection, expression))
         case .scalar(let scalar) where !aggregatesRows:
-            // In memory a column of a row is one value.
+            // In memory, a column of a row is one value.
             return try aggregate(function, over: [scalar], expression)
         case .list(let members):
             let scalars = try members.compactMap { try self.scalar($0, expression) }
@@ -170,7 +170,7 @@ extension PredicateTranslator {
             return .scalar(
                 try aggregated(function, countsRows ? nil : member, false, expression, isOfRows: true))
         case .constant(.null):
-            // nil is an empty collection.
+            // nil counts as an empty collection.
             switch function {
             case .sum, .count, .average: return .constant(.integer(0))
             case .min, .max, .median, .standardDeviation: return .constant(.null)
@@ -186,7 +186,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The kind of a value that is one of several: decimals win, since whole ones look like integers.
+    /// Returns the common kind of several values; decimals win, since whole decimals look like integers.
     static func common(_ kinds: [QueryScalar.Kind]) -> QueryScalar.Kind? {
         guard let first = kinds.first else { return nil }
         if kinds.allSatisfy({ $0 == first }) { return first }
@@ -194,7 +194,7 @@ extension PredicateTranslator {
         return kinds.contains(.decimal) ? .decimal : .real
     }
 
-    /// A scalar subselect over the collection's members.
+    /// Returns a scalar subselect over the collection's members.
     private func subselect(
         _ function: PredicateFunction, _ collection: QueryCollection, _ expression: ExpressionNode
     ) throws -> QueryScalar {
@@ -214,7 +214,7 @@ extension PredicateTranslator {
         return scalar
     }
 
-    /// The aggregate over rows; without a member, of the rows themselves.
+    /// Returns the aggregate over rows; without a member, of the rows themselves.
     private func aggregated(
         _ function: PredicateFunction, _ member: QueryScalar?, _ isDistinct: Bool, _ expression: ExpressionNode,
         isOfRows: Bool = false
@@ -243,17 +243,17 @@ extension PredicateTranslator {
             let name = member.kind == .decimal ? SQLAggregate.decimalAverage : .average
             let average = SQLExpression.aggregate(name, member.sql, distinct: isDistinct)
             let kind = member.kind == .decimal ? QueryScalar.Kind.decimal : .real
-            // Of a collection it is 0, as in key-value coding, and nil of rows that have none.
+            // For an empty collection it is 0, as in key-value coding; for no rows it is nil.
             if isOfRows { return QueryScalar(average, kind) }
             return QueryScalar(.function(.coalesce, [average, .integer(0)]), kind, isOptional: false)
-        // In memory the mode is the list of all values that are equally frequent.
+        // In memory, the mode is the list of all equally frequent values.
         case .mode where !aggregatesRows:
             throw unsupported(expression)
         case .median:
             return QueryScalar(.aggregate(.median, member.sql, distinct: isDistinct), .real)
         case .mode:
             let mode = SQLExpression.aggregate(.mode, member.sql, distinct: isDistinct)
-            // A function of ours gives a double.
+            // A function of ours returns a double.
             let isWhole = member.kind == .integer && !context.dialect.typesValues
             return QueryScalar(isWhole ? .cast(mode, to: .integer) : mode, member.kind)
         case .standardDeviation:
@@ -268,7 +268,7 @@ extension PredicateTranslator {
 
     // MARK: Members by position
 
-    /// `[FIRST]`, `[LAST]`, `[n]` of an ordered relationship, `[SIZE]` of any.
+    /// Translates `[FIRST]`, `[LAST]`, `[n]` of an ordered relationship, and `[SIZE]` of any.
     ///
     ///     steps[FIRST].title   // joins on (SELECT t1.Z_PK FROM ZSTEP t1 WHERE … ORDER BY t1.Z_FOK_RECIPE LIMIT 1)
     func indexed(

@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// A comparison of two terms, by operator.
+    /// Translates a comparison of two terms.
     func condition(
         _ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, negated: Bool
     ) throws -> SQLExpression {
@@ -36,7 +36,7 @@ extension PredicateTranslator {
 
     // MARK: Equality
 
-    /// Equality in which nil equals nil, and its exact negation.
+    /// Translates equality in which nil equals nil, or its exact negation.
     ///
     ///     name == "a"     // t0.ZNAME = ?            NOT: (t0.ZNAME <> ? OR t0.ZNAME IS NULL)
     ///     name == nil     // t0.ZNAME IS NULL        NOT: t0.ZNAME IS NOT NULL
@@ -75,7 +75,7 @@ extension PredicateTranslator {
                     "unimplemented SQL generation for predicate", leaf.predicate,
                     hint: "\(QueryScalar.Kind.opaque.name) can only be compared with nil in a store")
             }
-            // Values of two types never are equal, but two nils are.
+            // Values of two types are never equal, but two nils are.
             let nulls = SQLExpression.all([null(left, negated: false), null(right, negated: false)])
             if !negated { return nulls }
             return .any([null(left, negated: true), null(right, negated: true)])
@@ -90,7 +90,7 @@ extension PredicateTranslator {
         return equality(left.matching(right), right.matching(left), negated: negated)
     }
 
-    /// Equality of a double and a number of another kind, of a database that would round one of them.
+    /// Translates equality of a double and another kind of number, for a database that would round one of them.
     private func mixedEquality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
         for (constant, other) in [(left, right), (right, left)] {
             guard let place = constant.place(among: other.kind) else { continue }
@@ -100,7 +100,7 @@ extension PredicateTranslator {
         return equality(of: .comparison(.equal, order, .integer(0)), left, right, negated: negated)
     }
 
-    /// What is less than, equal to or greater than 0 as a whole number is beside a double, or the other way round.
+    /// Returns an expression with the sign of the comparison of an integer and a double, in either order.
     private func numberOrder(_ left: QueryScalar, _ right: QueryScalar) -> SQLExpression? {
         switch (left.kind, right.kind) {
         case (.integer, .real): .function(.numberOrder, [left.sql, right.sql])
@@ -109,7 +109,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// Equality of two values that databases compare as we do.
+    /// Translates equality of two values that databases compare as this framework does.
     private func equality(_ left: QueryScalar, _ right: QueryScalar, negated: Bool) -> SQLExpression {
         if let short = existence(left.sql, negated ? .notEqual : .equal, right.sql) { return short }
         let (a, b) = left.comparable(to: right)
@@ -137,14 +137,15 @@ extension PredicateTranslator {
         return equality(of: equal, left, right, negated: negated)
     }
 
-    /// Equality in which nil equals nil, by a condition for two that are not, and its exact negation.
+    /// Translates equality in which nil equals nil, or its exact negation, given a condition for values that are not
+    /// nil.
     private func equality(
         of equal: SQLExpression, _ left: QueryScalar, _ right: QueryScalar, negated: Bool
     ) -> SQLExpression {
         let bothOptional = left.isOptional && right.isOptional
         if !negated { return bothOptional ? .any([equal, .all(nulls(left) + nulls(right))]) : equal }
         if !bothOptional { return .any([.not(equal)] + nulls(left) + nulls(right)) }
-        // One is nil and the other is not, or neither is and they differ.
+        // Either exactly one is nil, or none is and they differ.
         return .any([
             .not(equal),
             .all([.isNull(left.sql), .isNotNull(right.sql)]),
@@ -152,25 +153,25 @@ extension PredicateTranslator {
         ])
     }
 
-    /// `IS NULL`, or `IS NOT NULL`; known at once where the value is never NULL.
+    /// Returns `IS NULL` or `IS NOT NULL`; a constant if the value is never NULL.
     func null(_ scalar: QueryScalar, negated: Bool) -> SQLExpression {
         guard scalar.isOptional else { return .boolean(negated) }
         if scalar.sql == .null { return .boolean(!negated) }
         return negated ? .isNotNull(scalar.sql) : .isNull(scalar.sql)
     }
 
-    /// The condition that the value is NULL, nothing where it never is.
+    /// Returns the condition that the value is NULL; empty if it never is.
     func nulls(_ scalar: QueryScalar) -> [SQLExpression] {
         scalar.isOptional ? [null(scalar, negated: false)] : []
     }
 
     // MARK: Rows
 
-    /// Two rows are one when their keys are: keys are unique within an inheritance tree.
+    /// Translates equality of two rows by their keys, which are unique within an inheritance tree.
     private func rowEquality(
         _ left: QueryTerm, _ right: QueryTerm, _ leaf: Leaf, negated: Bool
     ) throws -> SQLExpression {
-        // An object that is in no row equals nothing, not even nil.
+        // An object without a row equals nothing, not even nil.
         if case .key(nil) = left { return .boolean(negated) }
         if case .key(nil) = right { return .boolean(negated) }
         let a = rowScalar(left)
@@ -178,7 +179,7 @@ extension PredicateTranslator {
         if case .constant(.null) = left, let b { return null(b.scalar, negated: negated) }
         if case .constant(.null) = right, let a { return null(a.scalar, negated: negated) }
         guard let a, let b else {
-            // A row and a value of another type: never equal unless both are nil.
+            // A row and a value of another type are equal only if both are nil.
             let other = a == nil ? left : right
             guard let row = a ?? b, let scalar = try scalar(other, leaf.left) else { return .boolean(negated) }
             let nulls = [null(row.scalar, negated: negated), null(scalar, negated: negated)]
@@ -191,7 +192,7 @@ extension PredicateTranslator {
         return equality(a.scalar, b.scalar, negated: negated)
     }
 
-    /// A row's key as a value, with the tree that it is a key of.
+    /// Returns a row's key as a value, with the root of its inheritance tree.
     func rowScalar(_ term: QueryTerm) -> (scalar: QueryScalar, root: Int)? {
         switch term {
         case .row(let row):
@@ -207,7 +208,7 @@ extension PredicateTranslator {
 
     // MARK: Order
 
-    /// `<` and its like; false where either side is nil, so that its negation is true there.
+    /// Translates `<` and similar operators. They are false if a side is nil, so their negation is then true.
     private func ordering(
         _ left: QueryTerm, _ comparison: SQLExpression.Comparison, _ leaf: Leaf, _ right: QueryTerm,
         negated: Bool
@@ -229,7 +230,7 @@ extension PredicateTranslator {
         return .any([.comparison(comparison.opposite, x, y)] + nulls(a) + nulls(b))
     }
 
-    /// What is not a number comes before every number.
+    /// NaN sorts before every number.
     private func notANumber(
         _ a: QueryScalar, _ comparison: SQLExpression.Comparison, _ b: QueryScalar, negated: Bool
     ) -> SQLExpression {
@@ -248,7 +249,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The two expressions, and what is to hold between them in SQL's order.
+    /// Returns the two expressions, and the comparison in SQL's order.
     private func ordered(
         _ a: QueryScalar, _ comparison: SQLExpression.Comparison, _ b: QueryScalar, _ leaf: Leaf
     ) -> (SQLExpression, SQLExpression.Comparison, SQLExpression) {
@@ -265,7 +266,7 @@ extension PredicateTranslator {
         return (compare, comparison, .integer(0))
     }
 
-    /// A count held against nothing is the question whether there is a row.
+    /// Translates a comparison of a count with 0 to the existence of a row.
     ///
     ///     items.@count > 0    // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK)
     private func existence(
@@ -306,7 +307,8 @@ extension PredicateTranslator {
 
     // MARK: Entities
 
-    /// `entity == …` and comparisons of `entity.name`: decided now for every entity that the row may be of.
+    /// Translates `entity == …` and comparisons of `entity.name`, which are evaluated now for every possible entity of
+    /// the row.
     func entityMatch(
         _ row: RowReference, _ leaf: Leaf, _ other: QueryTerm, negated: Bool
     ) throws -> SQLExpression {
@@ -336,7 +338,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The rows whose entity's name passes the test: `t0.Z_ENT IN (…)`.
+    /// Returns the rows whose entity's name passes the test: `t0.Z_ENT IN (…)`.
     func entities(
         of row: RowReference, negated: Bool, where passes: (String) throws -> Bool
     ) throws -> SQLExpression {
@@ -356,7 +358,7 @@ extension PredicateTranslator {
 }
 
 extension SQLExpression.Comparison {
-    /// What holds between two values that are not NULL when this does not.
+    /// The comparison that holds between two values that are not NULL if this one does not.
     var opposite: Self {
         switch self {
         case .equal: .notEqual

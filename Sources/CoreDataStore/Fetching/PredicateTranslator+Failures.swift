@@ -3,7 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 
 extension PredicateTranslator {
-    /// A failure that names the part of the predicate at fault.
+    /// Returns a failure that names the part of the predicate that caused it.
     func failure(
         _ message: String, _ expression: ExpressionNode?, kind: PredicateFailure.Kind = .unsupported,
         hint: String? = nil
@@ -27,14 +27,14 @@ extension PredicateTranslator {
         return PredicateFailure(kind, Diagnostic(.error, message, hint: hint), subexpression: text)
     }
 
-    /// Key paths that lead through more tables than the database joins.
+    /// Returns the failure for key paths that need more joins than the database supports.
     func joinsTooMany(_ text: String) -> PredicateFailure {
         failure(
             "the key paths lead through more than the \(context.maximumJoinedTables) tables that one statement can join",
             text: text, kind: .unsupported, hint: "shorten them, or filter the objects in memory")
     }
 
-    /// Apple's words for a key that no row has, and what the author may have meant.
+    /// Returns Apple's message for an unknown key, with a suggestion.
     func keyNotFound(_ key: String, in entity: CompiledEntity, _ expression: ExpressionNode) -> PredicateFailure {
         let message = "keypath \(key) not found in entity \(entity.name)"
         if let property = entity.property(named: key) {
@@ -58,9 +58,9 @@ extension PredicateTranslator {
     func text(of predicate: PredicateNode) -> String { PredicateFailure.shown(predicate.predicateFormat) }
 }
 
-/// Finds what was meant by a name that is not there.
+/// Finds the name that the author may have meant.
 enum NearestName {
-    /// The candidate with the fewest changed letters, if few enough to be a slip.
+    /// Returns the candidate with the fewest changed letters, if they are few enough for a typing error.
     ///
     ///     nearest(to: "quantiy", among: ["name", "quantity"])   // "quantity"
     static func nearest(to name: String, among candidates: [String]) -> String? {
@@ -74,7 +74,7 @@ enum NearestName {
         return best.name
     }
 
-    /// The number of letters to insert, remove or replace.
+    /// Returns the number of letters to insert, remove or replace.
     private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
         var row = Array(0...b.count)
         for (i, x) in a.enumerated() {

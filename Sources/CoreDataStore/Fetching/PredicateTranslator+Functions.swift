@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// A function of the predicate language as SQL.
+    /// Translates a function of the predicate language.
     func function(
         _ name: String, _ arguments: [ExpressionNode], _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -21,7 +21,7 @@ extension PredicateTranslator {
         case .uppercase, .lowercase, .canonical, .length, .characters:
             return try textFunction(function, arguments[0], expression)
         case .random:
-            // As in memory, a whole number below 2³¹.
+            // As in memory, an integer below 2³¹.
             let limit = SQLExpression.integer(1 << 31)
             return .scalar(QueryScalar(.function(.random, [limit]), .integer, isOptional: false))
         case .randomBelow:
@@ -60,7 +60,7 @@ extension PredicateTranslator {
                 hint: "CAST it, or take an attribute that is a number")
         }
         let kind = Self.kind(of: function, operands.map(\.kind))
-        // A decimal that is whole is stored as an integer, but 3 / 2 is 1.5 for decimals.
+        // A whole decimal is stored as an integer, but 3 / 2 must be 1.5 for decimals.
         let mayBeWhole = function == .divide && kind != .decimal && operands.contains { $0.kind == .decimal }
         let arguments = operands.map {
             mayBeWhole ? SQLExpression.cast($0.sql, to: .real) : $0.widened(context.dialect)
@@ -72,13 +72,13 @@ extension PredicateTranslator {
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
     }
 
-    /// Databases keep what is not a number as NULL, so it can be compared but not reckoned with.
+    /// Rejects NaN operands: databases store NaN as NULL, so it can be compared but not used in arithmetic.
     func checkNumbers(_ operands: [QueryScalar], _ expression: ExpressionNode) throws {
         guard operands.contains(where: \.isNaN) else { return }
         throw failure("Unsupported operand: a constant that is not a number", expression)
     }
 
-    /// A date and a number give a date, two dates a number.
+    /// A date and a number give a date; two dates give a number.
     private func dateArithmetic(_ function: PredicateFunction, _ operands: [QueryScalar]) -> QueryScalar? {
         guard function == .add || function == .subtract else { return nil }
         let dates = operands.count { $0.kind == .date }
@@ -92,12 +92,12 @@ extension PredicateTranslator {
         return QueryScalar(.cast(sql, to: .real), .real, isOptional: isOptional)
     }
 
-    /// A number as the date that it is in memory.
+    /// Converts a number of seconds to a date.
     private func date(_ seconds: SQLExpression) -> SQLExpression {
         context.dialect.typesValues ? .function(.dateOfSeconds, [seconds]) : seconds
     }
 
-    /// `nil` for what is no function of numbers.
+    /// Returns an arithmetic expression; `nil` if the function is not arithmetic.
     private static func arithmetic(_ function: PredicateFunction, _ operands: [SQLExpression]) -> SQLExpression? {
         switch function {
         case .add: .arithmetic(.add, operands[0], operands[1])
@@ -143,7 +143,7 @@ extension PredicateTranslator {
 
     // MARK: Hints and casts
 
-    /// A call hides a column from the choice of indexes; this one changes nothing else.
+    /// Wraps a column in a call that prevents the use of an index, and has no other effect.
     private func withoutIndex(_ argument: ExpressionNode) throws -> QueryTerm {
         let term = try term(argument)
         guard case .scalar(var scalar) = term else { return term }
@@ -151,7 +151,7 @@ extension PredicateTranslator {
         return .scalar(scalar)
     }
 
-    /// CAST of a column; constants have been cast already.
+    /// Translates CAST of a column; casts of constants were evaluated already.
     private func cast(
         _ argument: ExpressionNode, to type: ExpressionNode, _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -198,7 +198,7 @@ extension PredicateTranslator {
 }
 
 extension PredicateFunction {
-    /// The database's function of one row; `nil` where there is none.
+    /// The database's function of a value; `nil` if there is none.
     fileprivate var sqlName: SQLFunction? {
         switch self {
         case .divide: .divide
@@ -226,7 +226,7 @@ extension PredicateFunction {
         }
     }
 
-    /// The database's function of two decimals; `nil` where the one of other numbers will do.
+    /// The database's function for decimals; `nil` if the one for other numbers suffices.
     fileprivate var decimalName: SQLFunction? {
         switch self {
         case .add: .decimalAdd
@@ -237,7 +237,7 @@ extension PredicateFunction {
         }
     }
 
-    /// Whether numbers may give no number: a division by zero, the root of a negative.
+    /// Whether the result may be undefined for some numbers: division by zero, the root of a negative number.
     fileprivate var mayHaveNoResult: Bool {
         switch self {
         case .divide, .modulus, .squareRoot, .logarithm, .naturalLogarithm, .power, .exponential: true

@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// IN, and CONTAINS the other way round: an element of a collection, a part of a text.
+    /// Translates IN, and CONTAINS with swapped operands: an element of a collection, or a part of a text.
     ///
     ///     name IN {"a", "b"}     // t0.ZNAME IN (?, ?)
     ///     %@ IN items            // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK AND t1.Z_PK = ?)
@@ -35,7 +35,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// Equality of two that are not nil.
+    /// Returns equality of two values that are not nil.
     private func identity(_ a: QueryTerm, _ leaf: Leaf, _ b: QueryTerm) throws -> SQLExpression {
         let equal = try equality(a, leaf, b, negated: false)
         // IS is true for two NULLs, = is not.
@@ -44,7 +44,7 @@ extension PredicateTranslator {
         return equal
     }
 
-    /// The exact negation of ``identity(_:_:_:)``.
+    /// Returns the exact negation of ``identity(_:_:_:)``.
     private func difference(_ a: QueryTerm, _ leaf: Leaf, _ b: QueryTerm) throws -> SQLExpression {
         let differs = try equality(a, leaf, b, negated: true)
         if case .comparison(.notIdentical, let left, let right) = differs {
@@ -77,7 +77,7 @@ extension PredicateTranslator {
 
     // MARK: Lists
 
-    /// An element of a list; nil is in none.
+    /// Translates membership in a list; nil is in no list.
     private func membership(
         of element: QueryTerm, among members: [QueryTerm], _ leaf: Leaf, negated: Bool
     ) throws -> SQLExpression {
@@ -104,7 +104,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// Constants that the element can equal go into one list, the rest is compared one by one.
+    /// Constants that the element can equal are collected into one list; other members are compared one by one.
     private func membership(
         of scalar: QueryScalar, root: Int?, among members: [QueryTerm], _ leaf: Leaf, _ element: QueryTerm,
         negated: Bool
@@ -130,7 +130,7 @@ extension PredicateTranslator {
                         others.append(member)
                         continue
                     }
-                    // Beside all of them it is none.
+                    // A constant between two numbers of the other kind equals neither.
                     guard place.side == .at else { continue }
                     guard let number = place.number.bound else {
                         others.append(member)
@@ -154,10 +154,10 @@ extension PredicateTranslator {
         return .all(try terms + others.map { try difference($0, leaf, element) })
     }
 
-    /// `x IN (?, …)` over values that are not NULL; a long list becomes one bound text, so that its length does
-    /// neither change the statement nor meet the limit on placeholders.
+    /// Returns `x IN (?, …)` for values that are not NULL. A long list is bound as one text, so that its length neither
+    /// changes the statement nor exceeds the limit of placeholders.
     ///
-    /// - Parameter type: what the values say to be, where they are neither numbers, text nor bytes.
+    /// - Parameter type: the SQL type of the values, if they are neither numbers, text nor bytes.
     private func list(_ scalar: QueryScalar, _ values: [SQLValue], _ type: SQLType?) -> SQLExpression {
         if values.count > Self.longestList, let long = longList(scalar, values, type) { return long }
         let constants = values.map { value in type.map { SQLExpression.cast(.bind(value), to: $0) } ?? .bind(value) }
@@ -171,29 +171,29 @@ extension PredicateTranslator {
         return .not(expression)
     }
 
-    /// Beyond it a list is bound as one JSON array.
+    /// The length from which a list is bound as one JSON array.
     static let longestList = 500
 
     private func longList(_ scalar: QueryScalar, _ values: [SQLValue], _ type: SQLType?) -> SQLExpression? {
         guard context.dialect.jsonArrays != nil, let json = JSONList(values) else { return nil }
         let scope = QueryScope(valuesOf: .bind(.text(json.text)), type: type ?? json.type, context: context)
         let values = scope.select([.column(scope.alias, "value")])
-        // The digits of a UUID are one.
+        // The digits of a UUID are a text already.
         let sql = json.isHexadecimal && type == nil ? SQLExpression.function(.hexadecimal, [scalar.sql]) : scalar.sql
         return .inSelect(sql, values)
     }
 }
 
-/// Values of one type as a JSON array.
+/// Encodes values of one type as a JSON array.
 struct JSONList {
     let text: String
-    /// Bytes are in hexadecimal, as the database's `hex` writes them.
+    /// Whether bytes are encoded as hexadecimal, like the result of the database's `hex`.
     let isHexadecimal: Bool
 
-    /// Of each value.
+    /// The type of the values.
     let type: SQLType
 
-    /// `nil` where the values are not of one type, or of one that JSON cannot hold exactly.
+    /// Makes a list; `nil` if the values have different types, or a type that JSON cannot represent exactly.
     init?(_ values: [SQLValue]) {
         guard let first = values.first else { return nil }
         var text = "["
@@ -222,7 +222,7 @@ struct JSONList {
         return text.count == 1 ? "0" + text : text
     }
 
-    /// False for a text with a NUL, at which some databases end a JSON string.
+    /// Appends a text; returns false if it contains NUL, which ends a JSON string in some databases.
     private static func append(_ value: String, to text: inout String) -> Bool {
         text += "\""
         for scalar in value.unicodeScalars {

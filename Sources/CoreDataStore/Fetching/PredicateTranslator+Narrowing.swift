@@ -3,8 +3,8 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// A condition that the dialect can compute, and that is true of every row of which the predicate is true. It may be true of other
-    /// rows, since memory decides on the rows that come.
+    /// Returns a condition that the dialect supports and that is true for every row that satisfies the predicate. It
+    /// may also be true for other rows, since memory checks the rows.
     ///
     ///     name CONTAINS[c] "ok"               // t0."name" ~ '[Oo][Kk\u{212A}]'
     ///     name LIKE[c] "a*" OR price > 3      // t0."name" ~ '^[Aa]' OR t0."price" > 3
@@ -17,11 +17,12 @@ extension PredicateTranslator {
             narrows = true
             defer { narrows = false }
             let condition = try condition(predicate)
-            return condition.gap(in: context.dialect) == nil ? condition : .alwaysTrue
+            return condition.unsupportedFeature(in: context.dialect) == nil ? condition : .alwaysTrue
         }
     }
 
-    /// The texts of which a comparison with a constant under `[c]` or `[d]` may be true; `nil` where nobody can tell.
+    /// Returns the condition for texts for which a comparison with a constant under `[c]` or `[d]` may be true; `nil`
+    /// if it is unknown.
     func superset(
         _ text: QueryScalar, _ comparator: PredicateNode.Comparator, _ part: QueryScalar, _ folding: UInt
     ) -> SQLExpression? {
@@ -40,7 +41,7 @@ extension PredicateTranslator {
             return nil
         }
         let isPart = comparison != .equal && comparison != .like
-        // The empty text is no part of any.
+        // The empty text is not part of any text.
         if isPart, TextComparison.fold(constant, options: folding).isEmpty { return .alwaysFalse }
         guard let pattern = FoldedPattern(comparison, constant, options: folding) else { return nil }
         let ranges = comparison == .equal || comparison == .beginsWith ? candidates(text, part, folding) : nil

@@ -32,7 +32,8 @@ extension PredicateTranslator {
         return current
     }
 
-    /// The key with those behind it that lead into a composite attribute: `address`, `city` are `address.city`.
+    /// Joins the key with the following ones that lead into a composite attribute: `address`, `city` become
+    /// `address.city`.
     private func joined(_ key: String, _ rest: inout ArraySlice<String>, in term: QueryTerm) -> String {
         switch term {
         case .row(let row): return joined(key, &rest, in: row.entity)
@@ -50,19 +51,20 @@ extension PredicateTranslator {
         else { return key }
         rest = remainder
         guard property.isComposite, let next = remainder.first, !next.hasPrefix("@") else { return property.name }
-        // An element that it lacks, with all that would be in it.
+        // A missing element, including the rest of its path.
         rest = []
         return property.name + "." + next
     }
 
-    /// Whether the name is that of an element that a composite attribute lacks: it is nil, as in the attribute's dictionaries.
+    /// Returns whether the name is a missing element of a composite attribute: it is nil, as in the attribute's
+    /// dictionaries.
     private func isLackingElement(_ name: String, of entity: CompiledEntity) -> Bool {
         guard let dot = name.lastIndex(of: ".") else { return false }
         return entity.property(named: String(name[..<dot]))?.isComposite == true
     }
 
-    /// What is NULL where all elements of a composite are: it can be compared with nil. Elements are of several types, which servers do
-    /// not take as one value.
+    /// Returns a value that is NULL if all elements of a composite are NULL, so that it can be compared with nil. The
+    /// elements have different types, which servers do not accept in one expression.
     ///
     ///     address != nil        // CASE WHEN t0.ZCITY IS NOT NULL OR t0.ZNUMBER IS NOT NULL THEN 1 END IS NOT NULL
     private func composite(_ attribute: CompiledAttribute, of row: RowReference) throws -> QueryTerm {
@@ -73,7 +75,7 @@ extension PredicateTranslator {
                 if let nested = element.attribute, element.isComposite {
                     try add(nested)
                 } else if let column = try context.column(ofSlot: element.slot, of: row.entity) {
-                    parts.append(.column(try row.scope.alias(of: row), column))
+                    parts.append(try context.restricted(column, slot: element.slot, of: row))
                 }
             }
         }
@@ -99,7 +101,7 @@ extension PredicateTranslator {
         case .key(let rowKey?):
             let row = RowReference(
                 root.scope, entity: rowKey.entity, key: .bind(.integer(rowKey.primaryKey)), isOptional: true)
-            return try property(key, of: row, expression)
+            return try property(key, of: context.restricted(row), expression)
         case .list(let members):
             return .list(try members.map { try value(of: key, in: $0, expression) })
         case .scalar(let scalar):
@@ -112,7 +114,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The keys of values themselves: `title.length`.
+    /// Translates the keys of values: `title.length`.
     private func part(_ key: String, of scalar: QueryScalar) -> QueryScalar? {
         var result = scalar
         switch (key, scalar.kind) {
@@ -138,14 +140,14 @@ extension PredicateTranslator {
         return result
     }
 
-    /// A date as the number that it is in memory.
+    /// Returns a date as its number in memory.
     func seconds(_ date: QueryScalar) -> SQLExpression {
         .cast(context.dialect.typesValues ? .function(.secondsOfDate, [date.sql]) : date.sql, to: .real)
     }
 
     private static let secondsFrom1970To2001 = 978_307_200.0
 
-    /// The member's property: a to-many flattens into the collection's own scope.
+    /// Follows a member's property: a to-many is flattened into the collection's scope.
     private func member(
         _ key: String, of collection: QueryCollection, _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -154,7 +156,7 @@ extension PredicateTranslator {
             let relationship = property.relationship, relationship.isToMany, !property.isTransient
         else { return try value(of: key, in: collection.element, expression) }
         let step = try ToManyStep(property, relationship, of: row.entity, context)
-        return .row(step.join(to: row))
+        return .row(try context.requireReadable(step.join(to: row), memberOf: row, slot: property.slot))
     }
 
     private func isToMany(_ key: String, of member: QueryTerm) -> Bool {
@@ -183,7 +185,10 @@ extension PredicateTranslator {
                 return .scalar(QueryScalar(.null, kind))
             }
             let alias = try row.scope.alias(of: row)
-            var scalar = QueryScalar(column: .column(alias, column), attribute, context.dialect)
+            let value = try context.restricted(column, slot: property.slot, of: row)
+            var scalar = QueryScalar(column: value, attribute, context.dialect)
+            // Indexes contain the values of all rows.
+            guard case .column = value else { return .scalar(scalar) }
             scalar.isIndexed = kind.isText && context.isIndexed(slot: property.slot, of: row.entity)
             if kind == .string, let index = try context.searchIndex(ofColumn: column, of: row.entity) {
                 scalar.search = (index, .column(alias, "Z_PK"))
@@ -191,10 +196,11 @@ extension PredicateTranslator {
             return .scalar(scalar)
         case .relationship(let relationship) where relationship.isToMany:
             let step = try ToManyStep(property, relationship, of: row.entity, context)
-            return .collection(step.collection(of: row))
+            return .collection(try step.collection(of: row, slot: property.slot))
         case .relationship(let relationship):
             let column = try context.column(ofSlot: property.slot, of: row.entity)
-            let key = try column.map { SQLExpression.column(try row.scope.alias(of: row), $0) } ?? .null
+            let end = relationship.destination
+            let key = try column.map { try context.restricted($0, slot: property.slot, of: row, to: end) } ?? .null
             return .row(RowReference(row.scope, entity: relationship.destination, key: key, isOptional: true))
         case .fetched:
             throw keyNotFound(key, in: entity, expression)
@@ -202,14 +208,14 @@ extension PredicateTranslator {
     }
 }
 
-/// How a to-many relationship lies in tables: which rows belong to an owner.
+/// The tables of a to-many relationship, and the columns that connect rows to owners.
 struct ToManyStep {
     let destination: Int
     let context: QueryContext
     private let storage: Storage
 
     private enum Storage {
-        /// The destination's table has the owner's key: `ZITEM.ZUNIT`; for one-way relationships `ZITEM.Z3ITEMS`.
+        /// The destination's table has the owner's key: `ZITEM.ZUNIT`; for a one-way relationship `ZITEM.Z3ITEMS`.
         case foreignKey(table: String, column: String, order: String?)
         case joinTable(StoreLayout.JoinTable)
     }
@@ -246,7 +252,7 @@ struct ToManyStep {
         storage = .foreignKey(table: table, column: key, order: order)
     }
 
-    /// Rows of some owners: the scope, the expressions of owner and order, and the destination row.
+    /// The rows of some owners: the scope, the expressions of owner and order, and the destination row.
     struct Source {
         var scope: QueryScope
         var owner: SQLExpression
@@ -254,7 +260,7 @@ struct ToManyStep {
         var row: RowReference
     }
 
-    /// A new SELECT over all pairs of the relationship.
+    /// Returns a new SELECT over all pairs of the relationship.
     ///
     ///     FROM ZITEM t1         // owner t1.ZUNIT, row t1.Z_PK
     ///     FROM Z_1TAGS t1       // owner t1.Z_1ITEMS, row t1.Z_2TAGS, joined when a column of it is needed
@@ -276,19 +282,20 @@ struct ToManyStep {
         }
     }
 
-    /// The members that belong to the row, as a SELECT of their own.
-    func collection(of owner: RowReference) -> QueryCollection {
+    /// Returns the members of the row that may be read as a separate SELECT.
+    func collection(of owner: RowReference, slot: Int) throws -> QueryCollection {
         let source = source()
         source.scope.require(.comparison(.equal, source.owner, owner.key))
+        _ = try context.requireReadable(source.row, memberOf: owner, slot: slot)
         return QueryCollection(
             scope: source.scope, ownerScope: owner.scope, element: .row(source.row),
             order: source.order.map { [$0, source.row.key] },
             optionalOwner: owner.isOptional ? owner.key : nil)
     }
 
-    /// The members of a row that is itself one of many, in the same SELECT.
+    /// Joins the members of a row that is itself one of many, in the same SELECT.
     ///
-    /// Where that row may be nil its members are one nil, as in memory; a row without members has none.
+    /// If that row is nil, it has one nil member, as in memory; a row without members has none.
     func join(to owner: RowReference) -> RowReference {
         let kind: SelectStatement.Join.Kind = owner.isOptional ? .leftOuter : .inner
         let row: RowReference

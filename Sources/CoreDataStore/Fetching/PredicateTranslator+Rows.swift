@@ -4,12 +4,12 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// TERNARY of objects: the row whose key it is, or no row.
+    /// Translates TERNARY of objects: the row with the resulting key, or no row.
     ///
     ///     TERNARY(entity.name IN {"Drink"}, SELF, nil).strength
     ///     // t1.ZSTRENGTH of LEFT OUTER JOIN ZITEM t1 ON t1.Z_PK = CASE WHEN t0.Z_ENT = ? THEN t0.Z_PK END
     ///
-    /// `nil` for branches that are not both objects of one tree of entities, or nil.
+    /// The result is `nil` if the branches are not two objects of one entity tree, or nil.
     func rowConditional(
         _ predicate: PredicateNode, _ condition: SQLExpression, _ first: QueryTerm, _ second: QueryTerm,
         subject: ExpressionNode
@@ -47,7 +47,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// The entity that an object has where a test of its entity's name holds.
+    /// Returns the entity of an object for which a test of its entity's name is true.
     private func named(by predicate: PredicateNode, _ subject: ExpressionNode) -> Int? {
         guard case .comparison(let test) = predicate, test.comparator == .in, test.modifier == .direct,
             test.left == subject.appending("entity").appending("name"),
@@ -60,7 +60,7 @@ extension PredicateTranslator {
         return entities.isEmpty ? nil : common(entities)
     }
 
-    /// The lowest entity that all of them are of.
+    /// Returns the lowest common ancestor of the entities.
     private func common(_ entities: [Int]) -> Int? {
         let all = context.model.entities
         return all.indices.filter { entities.allSatisfy(all[$0].subtree.contains) }

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension PredicateTranslator {
-    /// BEGINSWITH, ENDSWITH, LIKE and MATCHES.
+    /// Translates BEGINSWITH, ENDSWITH, LIKE and MATCHES.
     func textMatch(_ left: QueryTerm, _ leaf: Leaf, _ right: QueryTerm, negated: Bool) throws -> SQLExpression {
         if case .entity(let row) = left { return try entityMatch(row, leaf, right, negated: negated) }
         guard let text = try scalar(left, leaf.left), let part = try scalar(right, leaf.right) else {
@@ -12,7 +12,7 @@ extension PredicateTranslator {
         return try textMatch(text, leaf, part, negated: negated)
     }
 
-    /// A test of two texts that is false where either is nil.
+    /// Translates a test of two texts, which is false if one is nil.
     ///
     ///     name BEGINSWITH "ab"       // t0.ZNAME >= ? AND t0.ZNAME < ?        bindings "ab", "ac"
     ///     name CONTAINS[c] "ab"      // CDTextContains(t0.ZNAME, ?, 1)
@@ -40,14 +40,14 @@ extension PredicateTranslator {
         return .all([candidates, match])
     }
 
-    /// The texts that may begin with the part when case or diacritics are folded, as ranges that an index finds: those whose
-    /// first three scalars are the part's in whatever case, and those with a scalar beyond ASCII there, which may fold to anything.
+    /// Returns the texts that may start with the part under folding, as ranges for an index: those with the part's
+    /// first three scalars in any case, and those with a non-ASCII scalar there, which may fold to anything.
     ///
     ///     name BEGINSWITH[cd] "c"    // (t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ? AND t0.ZNAME < ? OR t0.ZNAME >= ?)
     ///                                // AND CDTextBeginsWith(t0.ZNAME, ?, 3)            bindings "C", "D", "c", "d", "\u{80}"
     ///
-    /// `nil` where no index begins with the column, or the part does not begin with ASCII: folding leaves what is ASCII as it is,
-    /// but for its case.
+    /// The result is `nil` if no index starts with the column, or if the part does not start with ASCII: folding
+    /// changes ASCII only in case.
     func candidates(_ text: QueryScalar, _ part: QueryScalar, _ folding: UInt) -> SQLExpression? {
         guard text.isIndexed, folding != 0, case .bind(.text(let prefix)) = part.sql else { return nil }
         let scalars = TextComparison.fold(prefix, options: folding).unicodeScalars.prefix(3).prefix(while: \.isASCII)
@@ -74,7 +74,7 @@ extension PredicateTranslator {
 
     private static let beyondASCII = "\u{80}"
 
-    /// The texts from the prefix up to the next one that does not begin with it: an index finds them.
+    /// Returns the range of texts with the prefix, which an index can find.
     private func prefixRange(
         _ text: QueryScalar, _ part: QueryScalar
     ) -> (low: SQLExpression, high: SQLExpression?)? {
@@ -84,13 +84,13 @@ extension PredicateTranslator {
         return (low, .comparison(.less, text.sql, .bind(.text(next))))
     }
 
-    /// The least text above all that begin with the prefix; `nil` where there is none.
+    /// Returns the least text above all texts with the prefix; `nil` if there is none.
     ///
-    /// UTF-8 sorts as the scalars do, so the last scalar is raised by one.
+    /// UTF-8 sorts in the order of scalars, so the last scalar is incremented.
     static func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // The surrogates are no scalars.
+            // Surrogates are not scalars.
             let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
             if let raised = Unicode.Scalar(next) {
                 scalars.append(raised)
@@ -124,7 +124,7 @@ extension PredicateTranslator {
         }
     }
 
-    /// A comparison of two known texts, as the evaluator does it.
+    /// Compares two constant texts, as the evaluator does.
     func matches(_ text: String, _ leaf: Leaf, _ other: String) throws -> Bool {
         let options = leaf.functionOptions
         switch leaf.comparator {
@@ -149,7 +149,7 @@ extension PredicateTranslator {
 }
 
 extension PredicateTranslator.Leaf {
-    /// What the functions on text take: the options that matter to the comparator.
+    /// The options for text functions, as far as the comparator uses them.
     var functionOptions: UInt {
         switch comparator {
         case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .between: ordering
@@ -157,7 +157,7 @@ extension PredicateTranslator.Leaf {
         }
     }
 
-    /// The database's function that compares two texts; `nil` where there is none.
+    /// The database's function that compares two texts; `nil` if there is none.
     fileprivate var function: SQLFunction? {
         switch comparator {
         case .beginsWith: .textBeginsWith

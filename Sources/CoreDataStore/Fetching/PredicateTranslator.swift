@@ -3,33 +3,34 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Translates predicates into SQL that is true for exactly the rows for which the evaluator says true.
+/// Translates predicates to SQL that is true for exactly the rows for which the evaluator returns true.
 ///
-/// Predicates know true and false, SQL knows NULL as well. The translation of a predicate is therefore *true
-/// exactly when* the predicate is, and false or NULL otherwise: what WHERE, AND and OR make no difference of. NOT
-/// would, so it is pushed down: every leaf can be asked for its negation, which says itself what becomes of NULL.
+/// Predicates have two truth values; SQL also has NULL. The translation is *true exactly if* the predicate is, and
+/// false or NULL otherwise: WHERE, AND and OR do not distinguish these. NOT would, so it is pushed down: every leaf can
+/// be translated negated, and handles NULL itself.
 ///
 ///     name == "a"          // t0.ZNAME = ?
 ///     NOT name == "a"      // (t0.ZNAME <> ? OR t0.ZNAME IS NULL)
 ///     NOT (a < 3 OR b)     // (t0.ZA >= ? OR t0.ZA IS NULL) AND …
 ///
-/// Pure: it never touches a database. One translator serves one statement.
+/// The translator is pure: it accesses no database. One translator serves one statement.
 final class PredicateTranslator {
     let context: QueryContext
-    /// `SELF`, and what bare key paths start from.
+    /// The row of `SELF`, where unqualified key paths start.
     let root: RowReference
-    /// What `$name` stands for: the members of the SUBQUERYs around, and named columns.
+    /// The values of `$name`: the members of enclosing SUBQUERYs, and named columns.
     var variables: [String: QueryTerm] = [:]
-    /// Named columns of a dictionary fetch, which HAVING and sort keys may use like properties.
+    /// The named columns of a dictionary fetch, which HAVING and sort keys may use like properties.
     var columns: [String: QueryTerm] = [:]
-    /// Whether `sum:(price)` means all rows of a group: in columns, HAVING and the sort of a dictionary fetch.
+    /// Whether `sum:(price)` aggregates all rows of a group: in columns, HAVING and the sort of a dictionary fetch.
     var aggregatesRows = false
-    /// Whether comparisons of folded text become patterns that fit more texts, see ``superset(of:)``.
+    /// Whether comparisons of folded text become patterns that match a superset, see ``superset(of:)``.
     var narrows = false
 
-    /// How many compounds lie around the predicate that is being translated.
+    /// The number of compounds around the predicate that is being translated.
     private var nesting = 0
-    /// Each takes three places on the stack of SQLite's parser, which has a hundred; the rest is for the conditions.
+    /// Each level takes three entries on the stack of SQLite's parser, which has a hundred; the rest is for the
+    /// conditions.
     private static let nestingLimit = 24
 
     init(context: QueryContext, root: RowReference) {
@@ -39,9 +40,9 @@ final class PredicateTranslator {
 
     // MARK: Predicates
 
-    /// The condition that is true exactly when the predicate is; with `negated`, exactly when it is not.
+    /// Returns the condition that is true exactly if the predicate is; with `negated`, exactly if it is not.
     ///
-    /// - Throws: ``PredicateFailure`` with the part that SQL cannot express or that makes no sense.
+    /// - Throws: ``PredicateFailure`` with the part that SQL cannot express or that is invalid.
     func condition(_ predicate: PredicateNode, negated: Bool = false) throws -> SQLExpression {
         switch predicate {
         case .constant(let value):
@@ -77,7 +78,7 @@ final class PredicateTranslator {
         }
         let narrows = self.narrows
         defer { self.narrows = narrows }
-        // What is in a SUBQUERY or TERNARY, or is negated, has to be exact.
+        // Conditions in a SUBQUERY or TERNARY, and negated ones, must be exact.
         self.narrows = false
         let left = try term(comparison.left)
         let right = try term(comparison.right)
@@ -92,7 +93,7 @@ final class PredicateTranslator {
         return condition
     }
 
-    /// ANY and ALL: some member passes, no member fails.
+    /// Translates ANY and ALL: some member passes; no member fails.
     ///
     ///     ANY items.price > 3   // EXISTS (SELECT 1 FROM ZITEM t1 WHERE t1.ZUNIT = t0.Z_PK AND t1.ZPRICE > ?)
     ///     ALL items.price > 3   // NOT EXISTS (… AND (t1.ZPRICE <= ? OR t1.ZPRICE IS NULL))
@@ -110,7 +111,7 @@ final class PredicateTranslator {
         case .constant(.null), .key(nil):
             return .boolean(negated != all)
         case .scalar, .row, .key, .constant, .entity:
-            // One value is its only member; nil has none.
+            // A single value counts as a collection of one; nil counts as empty.
             let test = try condition(left, leaf, right, negated: negated)
             guard let value = single(left), value.isOptional else { return test }
             return all == negated
@@ -118,7 +119,7 @@ final class PredicateTranslator {
         }
     }
 
-    /// The value that tells whether there is one at all.
+    /// Returns the value whose NULL means an empty collection.
     private func single(_ term: QueryTerm) -> QueryScalar? {
         switch term {
         case .scalar(let scalar): scalar
@@ -127,7 +128,7 @@ final class PredicateTranslator {
         }
     }
 
-    /// A comparison with what its leaves need to know of it.
+    /// A comparison, with the data that its leaves need.
     struct Leaf {
         var predicate: PredicateNode
         var left: ExpressionNode
@@ -143,15 +144,15 @@ final class PredicateTranslator {
             options = comparison.options
         }
 
-        /// The options that change how text compares: `[n]` turns the others off.
+        /// The options that affect equality of texts: `[n]` disables the others.
         var folding: UInt { options.contains(.normalized) ? 0 : options.rawValue & 3 }
-        /// The options that change the order of texts.
+        /// The options that affect the order of texts.
         var ordering: UInt { options.contains(.normalized) ? 0 : options.rawValue & 11 }
     }
 
     // MARK: Expressions
 
-    /// What the expression is in SQL. Joins that it needs are made in the scopes of the rows it starts from.
+    /// Translates an expression. The joins that it needs are made in the scopes of the rows where it starts.
     func term(_ expression: ExpressionNode) throws -> QueryTerm {
         if let constant = try folded(expression) { return constant }
         switch expression {
@@ -182,7 +183,7 @@ final class PredicateTranslator {
         }
     }
 
-    /// The value of an expression that is the same for every row, as the evaluator computes it.
+    /// Returns the value of a constant expression, computed by the evaluator.
     private func folded(_ expression: ExpressionNode) throws -> QueryTerm? {
         switch expression {
         case .function, .keyPath, .union, .intersection, .difference: break
@@ -205,7 +206,7 @@ final class PredicateTranslator {
         case .dictionary(let pairs):
             return .list(try pairs.map { try term($0.value, in: expression) })
         case .object(let object):
-            // An entity, which down here is an object like any other, is its name.
+            // An entity is an object here, and is represented by its name.
             if let name = object.predicateName { return .constant(.string(name)) }
             throw failure("the object \(object.predicateDescription) is of no store", expression)
         case .symbol(let symbol):
@@ -213,7 +214,7 @@ final class PredicateTranslator {
         }
     }
 
-    /// The collection's rows, each bound to the variable and held against the predicate.
+    /// Returns the collection's rows that satisfy the predicate, each bound to the variable.
     private func subquery(
         _ source: ExpressionNode, _ variable: String, _ predicate: PredicateNode, _ expression: ExpressionNode
     ) throws -> QueryTerm {
@@ -232,7 +233,7 @@ final class PredicateTranslator {
         }
     }
 
-    /// TERNARY: `CASE WHEN p THEN a ELSE b END`.
+    /// Translates TERNARY: `CASE WHEN p THEN a ELSE b END`.
     private func conditional(
         _ predicate: PredicateNode, _ first: ExpressionNode, _ second: ExpressionNode,
         _ expression: ExpressionNode
@@ -256,9 +257,9 @@ final class PredicateTranslator {
         return .scalar(QueryScalar(sql, kind, isOptional: isOptional))
     }
 
-    /// The term as one value a row, `nil` for NULL.
+    /// Returns the term as one value per row, `nil` for NULL.
     ///
-    /// - Throws: for what is no single value: rows, collections.
+    /// - Throws: for a term that is not a single value: rows, collections.
     func scalar(_ term: QueryTerm, _ expression: ExpressionNode? = nil) throws -> QueryScalar? {
         switch term {
         case .constant(.null): return nil
@@ -273,7 +274,7 @@ final class PredicateTranslator {
 }
 
 extension ExpressionNode {
-    /// Whether the node itself, apart from what is in it, is the same for every row.
+    /// Whether the node itself, without its parts, is the same for every row.
     fileprivate var isConstantPart: Bool {
         switch self {
         case .constant(.key), .constant(.object), .evaluatedObject, .variable, .anyKey, .message, .subquery,

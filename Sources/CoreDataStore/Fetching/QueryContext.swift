@@ -3,15 +3,17 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What one translation knows: the model, where it lies in tables, and the next free alias.
+/// The state of one translation: the model, its layout in tables, and the next unused alias.
 final class QueryContext {
     let model: CompiledModel
     let layout: StoreLayout
-    /// What `now()` gives: one moment for a whole statement, in seconds since 2001-01-01 UTC.
+    /// The value of `now()`: one time for a whole statement, in seconds since 2001-01-01 UTC.
     let now: Double
     let dialect: SQLDialect
+    /// The rows and values that the statement may read; `nil` for all, and while a condition of it is translated.
+    var security: RowSecurity?
     private var aliasCount = 0
-    /// The most tables that one SELECT may join, and whether one of the statement's joins more.
+    /// The maximum number of joined tables in one SELECT, and whether a SELECT exceeds it.
     var maximumJoinedTables: Int { dialect.maximumJoinedTables }
     private(set) var joinsTooMany = false
 
@@ -22,36 +24,36 @@ final class QueryContext {
         self.dialect = dialect
     }
 
-    /// `t0`, `t1`, …: in the order of their making, so that equal plans give equal text.
+    /// Returns `t0`, `t1`, … in the order of the calls, so that equal plans give equal text.
     func makeAlias() -> String {
         defer { aliasCount += 1 }
         return "t\(aliasCount)"
     }
 
-    /// Notes how many tables a SELECT has by now.
+    /// Records the number of tables in a SELECT.
     func noteTables(_ count: Int) {
         if count > maximumJoinedTables { joinsTooMany = true }
     }
 
-    // MARK: Where things lie
+    // MARK: Layout
 
     func table(of entity: Int) throws -> String { try stored(entity).table }
 
     func number(of entity: Int) throws -> Int64 { try stored(entity).number }
 
-    /// The table's column for that role, `nil` where the store has none and every row reads as NULL.
+    /// Returns the table's column for the role; `nil` if the store has none and every row reads as NULL.
     func column(_ role: RowLayout.Role, of entity: Int) throws -> String? {
         guard let index = model.entities[entity].rowLayout.column(of: role) else { return nil }
         return try stored(entity).columnNames[index]
     }
 
-    /// The column of an attribute's value or of a to-one's destination key.
+    /// Returns the column of an attribute's value or of a to-one's destination key.
     func column(ofSlot slot: Int, of entity: Int) throws -> String? {
         let index = model.entities[entity].rowLayout.columnOfSlot[slot]
         return index < 0 ? nil : try stored(entity).columnNames[index]
     }
 
-    /// Whether an index begins with the property.
+    /// Returns whether an index starts with the property.
     func isIndexed(slot: Int, of entity: Int) -> Bool {
         var current: Int? = entity
         while let ordinal = current {
@@ -63,7 +65,7 @@ final class QueryContext {
         return false
     }
 
-    /// The index that finds rows by what is in the column.
+    /// Returns the search index of the column.
     func searchIndex(ofColumn column: String, of entity: Int) throws -> SearchIndex? {
         guard !layout.searchIndexes.isEmpty else { return nil }
         let wanted = SearchIndex(trigramsOf: column, in: try table(of: entity))
@@ -74,8 +76,8 @@ final class QueryContext {
         layout.joinTables[.init(entity: property.declaringEntity, slot: property.slot)]
     }
 
-    /// The ordinals of the entities whose rows a fetch of `entity` gives, ascending: those that have rows and
-    /// lie in this store.
+    /// Returns the ordinals of the entities whose rows a fetch of `entity` returns, ascending: those that have rows and
+    /// are in this store.
     func rowEntities(of entity: Int, includesSubentities: Bool = true) -> [Int] {
         let candidates = includesSubentities ? model.entities[entity].subtree : [entity]
         return candidates.filter { layout.entities[$0] != nil && !model.entities[$0].isAbstract }
@@ -94,7 +96,8 @@ final class QueryContext {
 
     // MARK: Entities
 
-    /// What restricts a table's rows to those of an entity; `nil` where the table holds no others.
+    /// Returns the condition that restricts a table's rows to those of an entity; `nil` if the table contains no
+    /// others.
     ///
     ///     Book (no subentities, no siblings)     // nil
     ///     Employee of Person                     // t0.Z_ENT = ?
@@ -116,7 +119,7 @@ extension SQLExpression {
 
     static func boolean(_ value: Bool) -> SQLExpression { value ? alwaysTrue : alwaysFalse }
 
-    /// The conjunction, flat where it can be; true terms vanish, one false term decides.
+    /// Returns the conjunction, flattened if possible; true terms are removed, one false term makes it false.
     static func all(_ terms: [SQLExpression]) -> SQLExpression {
         var flat: [SQLExpression] = []
         for term in terms {
@@ -126,19 +129,19 @@ extension SQLExpression {
         return flat.count == 1 ? flat[0] : balanced(flat) { .and($0) }
     }
 
-    /// The disjunction, flat where it can be; false terms vanish, one true term decides.
+    /// Returns the disjunction, flattened if possible; false terms are removed, one true term makes it true.
     static func any(_ terms: [SQLExpression]) -> SQLExpression {
         var flat: [SQLExpression] = []
         for term in terms {
             if term == alwaysTrue { return alwaysTrue }
             let parts = if case .or(let inner) = term { inner } else { [term] }
-            // Both bounds of a range say what becomes of nil.
+            // Both bounds of a range contain the same test for nil.
             for part in parts where flat.count > 8 || !flat.contains(part) { flat.append(part) }
         }
         return flat.count == 1 ? flat[0] : balanced(flat) { .or($0) }
     }
 
-    /// Long chains become trees: `a OR b OR …` nests once a term, and databases limit the depth.
+    /// Converts long chains to trees: `a OR b OR …` adds a level per term, and databases limit the depth.
     private static func balanced(
         _ terms: [SQLExpression], _ combine: ([SQLExpression]) -> SQLExpression
     ) -> SQLExpression {

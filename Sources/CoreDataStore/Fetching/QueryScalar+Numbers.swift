@@ -3,9 +3,10 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Where a constant lies among the numbers of another kind: it is one of them, or is just above or below one.
+/// The position of a constant relative to the numbers of another kind: equal to one of them, or just above or below
+/// one.
 ///
-///     2.5 among whole numbers               // above 2
+///     2.5 among integers               // above 2
 ///     9007199254740993 among doubles        // above 9007199254740992
 struct NumberPlace {
     enum Side {
@@ -16,10 +17,11 @@ struct NumberPlace {
 
     /// One of the numbers.
     let number: QueryScalar
-    /// Where the constant is beside it.
+    /// The position of the constant relative to it.
     let side: Side
 
-    /// What holds between a value and ``number`` exactly when the comparison holds between it and the constant; of orders only.
+    /// Returns the comparison with ``number`` that is equivalent to the comparison with the constant; only for order
+    /// comparisons.
     func comparison(_ comparison: SQLExpression.Comparison) -> SQLExpression.Comparison {
         switch (comparison, side) {
         case (.less, .above), (.lessOrEqual, .above): .lessOrEqual
@@ -32,8 +34,8 @@ struct NumberPlace {
 }
 
 extension QueryScalar {
-    /// Where a constant lies among the numbers of that kind, so that a database compares the two as memory does; `nil` for what is
-    /// no constant, and where the kinds are compared by what they are.
+    /// Returns a constant's position among the numbers of the kind, so that a database compares them as memory does;
+    /// `nil` for other expressions, and if the database compares the kinds exactly.
     func place(among kind: Kind) -> NumberPlace? {
         switch (kind, constantNumber) {
         case (.integer, .double(let value)?): Self.place(amongIntegers: value)
@@ -48,7 +50,7 @@ extension QueryScalar {
         }
     }
 
-    /// Whether the two are of kinds that a database may compare as doubles.
+    /// Returns whether a database may compare the two kinds as doubles.
     func isMixed(with other: QueryScalar) -> Bool {
         kind.isNumber && other.kind.isNumber && kind != other.kind && (kind == .real || other.kind == .real)
     }
@@ -81,7 +83,7 @@ extension QueryScalar {
 }
 
 extension SQLExpression.Comparison {
-    /// What holds between two values when this does between the second and the first.
+    /// The comparison with swapped operands.
     var mirrored: Self {
         switch self {
         case .equal, .notEqual, .identical, .notIdentical: self

@@ -2,20 +2,20 @@ import CoreDataModel
 import CoreDataPredicate
 import CoreDataSQL
 
-/// One SELECT while it is being put together: the source, the joins that key paths need, the conditions.
+/// A SELECT under construction: the source, the joins that key paths need, the conditions.
 ///
-/// A to-one key path joins its destination once, whoever asks for it:
+/// A to-one key path joins its destination once, even if several expressions use it:
 ///
 ///     unit.name == "kg" AND unit.factor > 1   // … LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
 ///
-/// A scope inside another (an EXISTS, a scalar subselect) refers to the outer one's aliases, and what it needs of
-/// the outer row is joined out there: joins along to-ones never multiply rows. The join is an outer one unless
-/// the key cannot be NULL.
+/// A nested scope (an EXISTS, a scalar subselect) refers to the outer scope's aliases, and the joins of the outer row
+/// are made in the outer scope: joins along to-ones never multiply rows. The join is an outer join unless the key
+/// cannot be NULL.
 final class QueryScope {
     let context: QueryContext
     let alias: String
     private(set) var statement: SelectStatement
-    private var conditions: [SQLExpression] = []
+    private(set) var conditions: [SQLExpression] = []
     /// The alias of each joined row, by the expression of its primary key.
     private var joined: [SQLExpression: String] = [:]
 
@@ -25,7 +25,7 @@ final class QueryScope {
         statement = SelectStatement([], from: .init(table, as: alias))
     }
 
-    /// A scope over the members of a JSON array, in a column `value`.
+    /// Makes a scope over the members of a JSON array, in a column `value`.
     init(valuesOf json: SQLExpression, type: SQLType, context: QueryContext) {
         self.context = context
         alias = context.makeAlias()
@@ -36,7 +36,7 @@ final class QueryScope {
         if condition != .alwaysTrue { conditions.append(condition) }
     }
 
-    /// The alias of the table that holds the row's columns, joined now if it is not yet.
+    /// Returns the alias of the table with the row's columns, and joins it if necessary.
     func alias(of row: RowReference) throws -> String {
         if let alias = row.alias { return alias }
         if let alias = joined[row.key] { return alias }
@@ -59,7 +59,7 @@ final class QueryScope {
 
     // MARK: Results
 
-    /// The statement with these columns and every condition so far.
+    /// Returns the statement with these columns and all conditions so far.
     func select(_ columns: [SQLExpression]) -> SelectStatement {
         select(columns.map { SelectStatement.ResultColumn($0) })
     }
@@ -71,22 +71,22 @@ final class QueryScope {
         return result
     }
 
-    /// Whether a row meets the conditions: `EXISTS (SELECT 1 FROM …)`.
+    /// Returns whether a row satisfies the conditions: `EXISTS (SELECT 1 FROM …)`.
     func exists(negated: Bool = false) -> SQLExpression {
         let exists = SQLExpression.exists(select([.integer(1)]))
         return negated ? .not(exists) : exists
     }
 }
 
-/// A row as the translator sees it: the entity it has at least, and its primary key as an expression.
+/// A row in the translator: its entity or a superentity, and its primary key as an expression.
 ///
-/// The row of a to-one is its foreign key until somebody asks for one of its columns; only then is it joined.
+/// The row of a to-one is its foreign key; its table is joined only if another column is needed.
 struct RowReference {
-    /// The scope that joins the row's table when a column of it is needed.
+    /// The scope that joins the row's table if a column of it is needed.
     var scope: QueryScope
     var entity: Int
     var key: SQLExpression
-    /// The alias of the table where the row is in a FROM clause.
+    /// The alias of the table, if the row is in a FROM clause.
     var alias: String?
     /// Whether `key` may be NULL.
     var isOptional: Bool
@@ -99,7 +99,7 @@ struct RowReference {
         self.isOptional = isOptional
     }
 
-    /// The row of the scope's own source.
+    /// Makes the row of the scope's own source.
     init(sourceOf scope: QueryScope, entity: Int) {
         self.init(
             scope, entity: entity, key: .column(scope.alias, "Z_PK"), alias: scope.alias, isOptional: false)

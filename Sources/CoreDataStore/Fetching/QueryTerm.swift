@@ -3,15 +3,15 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// What an expression of a predicate is in SQL.
+/// The SQL form of a predicate's expression.
 indirect enum QueryTerm {
-    /// A value known now; NULL included.
+    /// A constant value, including NULL.
     case constant(Value)
-    /// An object constant; `nil` for one that is in no row of this store and therefore equals none.
+    /// An object constant; `nil` for an object without a row in this store, which therefore equals none.
     case key(RowKey?)
     case scalar(QueryScalar)
     case row(RowReference)
-    /// A row's entity, or its name: what `entity` and `entity.name` mean.
+    /// A row's entity, or its name: for `entity` and `entity.name`.
     case entity(RowReference)
     /// A to-many: rows or values of another SELECT.
     case collection(QueryCollection)
@@ -19,7 +19,7 @@ indirect enum QueryTerm {
     case list([QueryTerm])
 }
 
-/// An expression that gives one value a row, with what is known of it.
+/// An expression with one value per row, and its known properties.
 struct QueryScalar {
     enum Kind: Hashable {
         case integer
@@ -38,12 +38,12 @@ struct QueryScalar {
     var kind: Kind
     /// Whether it may be NULL.
     var isOptional: Bool
-    /// Whether it is a column that an index begins with.
+    /// Whether it is the first column of an index.
     var isIndexed = false
-    /// The trigram index of the column, and the key of the row that has it.
+    /// The trigram index of the column, and the key of its row.
     var search: (index: SearchIndex, key: SQLExpression)?
 
-    /// A constant that is not a number, which no column holds: databases store it as NULL.
+    /// Whether it is a NaN constant, which no column contains: databases store it as NULL.
     var isNaN: Bool {
         switch sql {
         case .bind(.real(let value)), .cast(.bind(.real(let value)), to: .date): value.isNaN
@@ -51,7 +51,8 @@ struct QueryScalar {
         }
     }
 
-    /// A whole number that is held against doubles, as a double: the database would convert it for every row.
+    /// Converts an integer constant that is compared with doubles to a double: otherwise the database would convert it
+    /// for every row.
     func matching(_ other: QueryScalar) -> QueryScalar {
         guard other.kind == .real, case .bind(.integer(let value)) = sql, let real = Double(exactly: value) else {
             return self
@@ -65,9 +66,9 @@ struct QueryScalar {
         self.isOptional = isOptional
     }
 
-    /// A constant as a bound value; `nil` for NULL and for values no column holds.
+    /// Makes a bound constant; `nil` for NULL and for values that no column contains.
     ///
-    /// A decimal is bound as text where the dialect has numbers of any number of digits.
+    /// A decimal is bound as text if the dialect has exact decimals.
     init?(_ value: Value, _ dialect: SQLDialect) {
         switch value {
         case .null, .opaque: return nil
@@ -91,18 +92,19 @@ struct QueryScalar {
 }
 
 extension QueryScalar {
-    /// What the predicate language means by a column of an attribute: truth is a number there.
+    /// Makes the predicate language's value of an attribute's column: a boolean is a number.
     init(column: SQLExpression, _ attribute: CompiledAttribute, _ dialect: SQLDialect) {
         let isTruth = dialect.typesValues && attribute.type.kind == .boolean
         self.init(isTruth ? .function(.number, [column]) : column, Kind(attribute))
     }
 
-    /// The column, where it holds truth that is taken for a number.
+    /// The boolean column, if this is its conversion to a number.
     private var truth: SQLExpression? {
         if case .function(.number, let arguments) = sql { arguments.first } else { nil }
     }
 
-    /// The two as they are compared for equality: truth with true or false as it is, so that an index is of use.
+    /// Returns both operands for an equality comparison; a boolean column is compared directly, so that an index can be
+    /// used.
     func comparable(to other: QueryScalar) -> (SQLExpression, SQLExpression) {
         if let truth, let constant = other.truthConstant { return (truth, constant) }
         if let truth = other.truth, let constant = truthConstant { return (constant, truth) }
@@ -114,19 +116,19 @@ extension QueryScalar {
         return .cast(sql, to: .boolean)
     }
 
-    /// The number with as many bits as memory reckons with.
+    /// Returns the number with the width that memory uses.
     func widened(_ dialect: SQLDialect) -> SQLExpression {
         guard dialect.typesValues, kind == .integer, case .column = sql else { return sql }
         return .function(.wideNumber, [sql])
     }
 
-    /// The value as a column of the kind takes it.
+    /// Returns the value in the type of a column of the kind.
     func stored(as kind: ValueKind, _ dialect: SQLDialect) -> SQLExpression {
         guard dialect.typesValues, kind == .boolean else { return sql }
         return truth ?? truthConstant ?? .comparison(.notEqual, sql, .integer(0))
     }
 
-    /// A constant that is bound, and the type that it says to be of.
+    /// A bound constant, and its explicit type.
     var bound: (value: SQLValue, type: SQLType?)? {
         switch sql {
         case .bind(let value): (value, nil)
@@ -154,12 +156,12 @@ extension QueryScalar.Kind {
     var isNumber: Bool { self == .integer || self == .real || self == .decimal }
     var isText: Bool { self == .string || self == .link }
 
-    /// Whether values of both can be equal at all.
+    /// Returns whether values of both kinds can be equal.
     func isComparable(to other: Self) -> Bool {
         self == other || isNumber && other.isNumber || isText && other.isText
     }
 
-    /// The kind as a message names it.
+    /// The name of the kind in messages.
     var name: String {
         switch self {
         case .integer, .real, .decimal: "a number"
@@ -173,26 +175,26 @@ extension QueryScalar.Kind {
     }
 }
 
-/// Rows or values of another SELECT, flattened over however many to-manys lead there.
+/// Rows or values of another SELECT, flattened over any number of to-manys.
 struct QueryCollection {
     let scope: QueryScope
-    /// The scope of the row whose members these are.
+    /// The scope of the row that owns the members.
     let ownerScope: QueryScope
-    /// One member: a row or a value that `scope` gives for each of its rows.
+    /// A member: a row or a value that `scope` provides for each of its rows.
     var element: QueryTerm
-    /// The order of the members where the relationship has one, first to last.
+    /// The order of an ordered relationship's members.
     var order: [SQLExpression]?
-    /// Members that are equal count once.
+    /// Whether equal members count once.
     var isDistinct = false
-    /// The key of the row that owns the members where that may be NULL: then the collection itself is nil, which
-    /// only `[SIZE]` tells from an empty one.
+    /// The key of the members' owner, if it may be NULL. The collection itself is then nil, which only `[SIZE]`
+    /// distinguishes from an empty one.
     var optionalOwner: SQLExpression?
 }
 
 extension SQLValue {
-    /// A decimal as a numeric column keeps it: whole where it is, else the nearest double.
+    /// A decimal as a numeric column stores it: an integer if it is whole, else the nearest double.
     init(decimal: Decimal) {
-        // Through text, since Decimal's own conversion rounds more than once.
+        // Convert it through text, since Decimal's own conversion rounds more than once.
         let text = decimal.description
         if let whole = Int64(text) {
             self = .integer(whole)

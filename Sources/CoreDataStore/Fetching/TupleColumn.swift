@@ -3,15 +3,15 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// How one column of a dictionary result is read.
+/// The way to read one column of a dictionary result.
 package enum TupleColumn: Sendable {
-    /// A value by its kind, from one column of the result.
+    /// A value of a kind, from one column of the result.
     case value(Kind, column: Int)
-    /// A row's key, from a column with its primary key and, where its entity is not known, one with its `Z_ENT`.
+    /// A row's key, from a column with its primary key and, if its entity is unknown, one with its `Z_ENT`.
     case key(entity: Int, column: Int, entityColumn: Int?)
     /// The name of a row's entity, from a column with its `Z_ENT`.
     case entityName([Int64: String], column: Int)
-    /// The same for every row.
+    /// The same value for every row.
     case constant(Value)
 
     package enum Kind: Sendable {
@@ -62,7 +62,7 @@ package enum TupleColumn: Sendable {
         }
     }
 
-    /// The value of the statement's current row; a key is an ``OpaqueValue`` with a ``RowKey``.
+    /// Reads the value of the statement's current row; a key is an ``OpaqueValue`` with a ``RowKey``.
     func read(_ statement: any SQLStatement, _ layout: StoreLayout) -> Value {
         switch self {
         case .constant(let value):
@@ -72,12 +72,17 @@ package enum TupleColumn: Sendable {
         case .entityName(let names, let column):
             if statement.isNull(column) { return .null }
             return names[statement.integer(column)].map { .string($0) } ?? .null
-        case .key(let entity, let column, let entityColumn):
-            if statement.isNull(column) { return .null }
-            let actual = entityColumn.flatMap { layout.ordinalByNumber[statement.integer($0)] }
-            let key = RowKey(entity: actual ?? entity, primaryKey: statement.integer(column))
+        case .key:
+            guard let key = key(statement, layout) else { return .null }
             return .opaque(OpaqueValue(key) { $0.object as? RowKey == key })
         }
+    }
+
+    /// Reads a row's key; `nil` for NULL and in a column of another kind.
+    func key(_ statement: any SQLStatement, _ layout: StoreLayout) -> RowKey? {
+        guard case .key(let entity, let column, let entityColumn) = self, !statement.isNull(column) else { return nil }
+        let actual = entityColumn.flatMap { layout.ordinalByNumber[statement.integer($0)] }
+        return RowKey(entity: actual ?? entity, primaryKey: statement.integer(column))
     }
 }
 
@@ -96,7 +101,7 @@ extension TupleColumn.Kind {
         }
     }
 
-    /// The database's value as this kind; another storage class than expected is converted.
+    /// Converts the database's value to this kind, also from an unexpected storage class.
     func value(_ stored: SQLValue) -> Value {
         switch stored {
         case .null: return .null
@@ -119,14 +124,14 @@ extension TupleColumn.Kind {
     }
 
     private func value(_ real: Double) -> Value {
-        // No column holds what is not a number, so that it is something computed without a result.
+        // No column contains NaN, so it is the undefined result of a computation.
         if real.isNaN { return .null }
         return switch self {
         case .date: .date(real)
         case .decimal: .decimal(Decimal(storedText: real.description) ?? Decimal(real))
         case .string: .string(real.description)
         case .link: .uri(real.description)
-        // A sum of integers that does not fit is a double.
+        // An integer sum that overflows is a double.
         case .integer, .real, .data, .identifier, .bytes: .double(real)
         }
     }
@@ -135,7 +140,7 @@ extension TupleColumn.Kind {
         switch self {
         case .link: .uri(text)
         case .decimal: Decimal(storedText: text).map { .decimal($0) } ?? .null
-        // A sum of integers that does not fit is a double.
+        // An integer sum that overflows is a double.
         case .integer: Int64(text).map { .integer($0) } ?? Double(text).map { .double($0) } ?? .null
         case .real: Double(text).map { .double($0) } ?? .null
         case .date: Double(text).map { .date($0) } ?? .null

@@ -2,24 +2,24 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What the kernel tells of files: one inotify descriptor for the whole process.
+/// Receives file events of the kernel: one inotify descriptor for the whole process.
 ///
-/// A user has few of those (`fs.inotify.max_user_instances`, often 128) for all programs together, but very many watches. Where
-/// none is left nothing can be listened to until one is given back; see ``FileWatch`` for what is done then.
+/// Linux limits the descriptors of a user (`fs.inotify.max_user_instances`, often 128) over all programs, but allows
+/// many watches. If none is left, nothing can be watched until another one is released; ``FileWatch`` then polls.
 package final class FileEvents: @unchecked Sendable {
-    // Safe because `state` guards what changes.
+    // Safe because `state` guards the mutable state.
 
-    /// That of the process.
+    /// The instance of the process.
     package static let shared = FileEvents()
 
-    /// What is listened to.
+    /// The kind of file to watch.
     package enum Kind {
-        /// A file that is written, replaced or taken away.
+        /// A file that is written, replaced or deleted.
         case file
-        /// A folder in which a file appears.
+        /// A folder in which a file is created.
         case folder
 
-        // One set of events for each kind: the kernel has one watch for a file, whoever asks for it.
+        // One set of events for each kind: the kernel has one watch per file, shared by all listeners.
         fileprivate var mask: UInt32 {
             switch self {
             case .file: UInt32(IN_MODIFY) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
@@ -28,42 +28,42 @@ package final class FileEvents: @unchecked Sendable {
         }
     }
 
-    /// What became of the wish to listen to a file.
+    /// The result of a request to watch a file.
     package enum Answer: Equatable {
-        /// The number of the watch, which others may have, too.
+        /// The number of the watch, which listeners may share.
         case listens(Int32)
         case notThere
-        /// The kernel has none left, or the file may not be read.
+        /// The kernel has no watch left, or the file may not be read.
         case refused
     }
 
-    /// What came of some files since the last time.
-    package struct News: Sendable {
-        /// Of which watches; everything may have happened where events were lost.
+    /// The events since the last notification.
+    package struct Batch: Sendable {
+        /// The affected watches; if events were lost, any may be affected.
         package fileprivate(set) var numbers: Set<Int32> = []
         package fileprivate(set) var lostSome = false
-        /// Watches whose files are to be looked for anew: they are others, or gone.
+        /// Watches whose files must be found again: they were replaced or deleted.
         package fileprivate(set) var replaced: Set<Int32> = []
 
         package init() {}
     }
 
     fileprivate struct State {
-        /// While somebody listens. What is read late, of one that was given back, may wake somebody for nothing.
+        /// The source, while there are listeners. A late event of a released watch may wake a listener without need.
         var source: (any DispatchSourceRead)?
         var descriptor: Int32 = -1
-        var listeners: [Int: @Sendable (News) -> Void] = [:]
+        var listeners: [Int: @Sendable (Batch) -> Void] = [:]
         var lastListener = 0
-        /// Who listens to which watch.
+        /// The listeners of each watch.
         var watches: [Int32: Set<Int>] = [:]
     }
 
     private let queue = DispatchQueue(label: "com.apple.CoreData.file-events", qos: .utility)
-    /// Guards the descriptor and who listens to what; nobody is called while it is held.
+    /// Guards the descriptor and the listeners; no callback is made while it is held.
     private let state = Mutex(State())
     private let makeDescriptor: @Sendable () -> Int32
 
-    /// - Parameter makeDescriptor: makes the descriptor; negative where there is none.
+    /// - Parameter makeDescriptor: makes the descriptor; negative if there is none.
     package init(makeDescriptor: @escaping @Sendable () -> Int32 = { inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC)) }) {
         self.makeDescriptor = makeDescriptor
     }
@@ -75,8 +75,8 @@ package final class FileEvents: @unchecked Sendable {
         }
     }
 
-    /// - Returns: the number by which the listener asks for files.
-    package func addListener(_ listener: @escaping @Sendable (News) -> Void) -> Int {
+    /// - Returns: the number that identifies the listener.
+    package func addListener(_ listener: @escaping @Sendable (Batch) -> Void) -> Int {
         state.withLock { state in
             state.lastListener += 1
             state.listeners[state.lastListener] = listener
@@ -84,7 +84,7 @@ package final class FileEvents: @unchecked Sendable {
         }
     }
 
-    /// The listener is not called from now on, but may be in the midst of it.
+    /// Removes a listener. It is not called any more, but a call may be in progress.
     package func removeListener(_ listener: Int) {
         state.withLock { state in
             state.listeners[listener] = nil
@@ -92,14 +92,14 @@ package final class FileEvents: @unchecked Sendable {
                 state.remove(listener, from: number)
             }
             guard state.listeners.isEmpty, let source = state.source else { return }
-            // Gives the descriptor back.
+            // Closes the descriptor.
             source.cancel()
             state.source = nil
             state.descriptor = -1
         }
     }
 
-    /// Begins to listen to a file.
+    /// Begins to watch a file.
     package func listen(_ listener: Int, to path: String, _ kind: Kind) -> Answer {
         state.withLock { state in
             guard state.listeners[listener] != nil else { return .notThere }
@@ -116,7 +116,7 @@ package final class FileEvents: @unchecked Sendable {
         }
     }
 
-    /// Ends it for this listener.
+    /// Ends the watch for this listener.
     package func stopListening(_ listener: Int, to number: Int32) {
         state.withLock { $0.remove(listener, from: number) }
     }
@@ -124,24 +124,24 @@ package final class FileEvents: @unchecked Sendable {
     private func source(_ descriptor: Int32) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         source.setCancelHandler { close(descriptor) }
-        source.setEventHandler { [weak self] in self?.tell(News(from: descriptor)) }
+        source.setEventHandler { [weak self] in self?.tell(Batch(from: descriptor)) }
         source.activate()
         return source
     }
 
-    private func tell(_ news: News) {
-        let calls = state.withLock { state -> [(@Sendable (News) -> Void, News)] in
-            var told: [Int: News] = [:]
-            if news.lostSome { for listener in state.listeners.keys { told[listener] = news } }
-            for number in news.numbers {
+    private func tell(_ batch: Batch) {
+        let calls = state.withLock { state -> [(@Sendable (Batch) -> Void, Batch)] in
+            var told: [Int: Batch] = [:]
+            if batch.lostSome { for listener in state.listeners.keys { told[listener] = batch } }
+            for number in batch.numbers {
                 for listener in state.watches[number] ?? [] {
-                    told[listener, default: News()].numbers.insert(number)
-                    if news.replaced.contains(number) { told[listener, default: News()].replaced.insert(number) }
+                    told[listener, default: Batch()].numbers.insert(number)
+                    if batch.replaced.contains(number) { told[listener, default: Batch()].replaced.insert(number) }
                 }
             }
-            return told.compactMap { listener, news in state.listeners[listener].map { ($0, news) } }
+            return told.compactMap { listener, batch in state.listeners[listener].map { ($0, batch) } }
         }
-        for (call, news) in calls { call(news) }
+        for (call, batch) in calls { call(batch) }
     }
 }
 
@@ -149,13 +149,13 @@ extension FileEvents.State {
     fileprivate mutating func remove(_ listener: Int, from number: Int32) {
         guard watches[number]?.remove(listener) != nil, watches[number]?.isEmpty == true else { return }
         watches[number] = nil
-        // Fails where the file is gone, and the watch with it.
+        // It fails if the file, and with it the watch, no longer exists.
         inotify_rm_watch(descriptor, number)
     }
 }
 
-extension FileEvents.News {
-    /// Takes what has come.
+extension FileEvents.Batch {
+    /// Reads the pending events.
     fileprivate init(from descriptor: Int32) {
         withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
             guard let base = buffer.baseAddress else { return }

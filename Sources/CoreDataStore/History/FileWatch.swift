@@ -2,46 +2,47 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// Tells when somebody commits to a database file: any connection of this process or of another.
+/// Notifies of commits to a database file by any connection of this process or another.
 ///
 /// ```
 /// inotify: the file or its log was written ──▶ the database's counter of commits differs ──▶ changed()
-///                                          └─▶ looked at again a few times, ever later
+///                                          └─▶ checked again a few times, with increasing delays
 /// ```
-/// The kernel wakes it, nothing is polled, unless the kernel cannot: where a user has no descriptors or watches left, or the
-/// folder cannot be read, the counter is asked four times a second until the kernel can. What is written to a log counts only
-/// a moment later, when the log's index in shared memory says so, of which the kernel does not tell: so each write is followed
-/// by a few more looks. Commits that come while one is being told of are told of together. It has a connection of its own,
-/// which goes when it is cancelled or nobody holds it.
+/// The kernel wakes it, so nothing is polled. If the user has no descriptors or watches left, or the folder cannot be
+/// read, it polls the counter four times per second until the kernel can watch again. A write to the log takes effect
+/// only when the log's index in shared memory is updated, which the kernel does not report. So each write is followed
+/// by a few more checks. Commits during a notification are reported together. It has its own connection, which is
+/// closed when it is cancelled or released.
 package final class FileWatch: SourceWatch, @unchecked Sendable {
-    // Safe because what changes is used on the queue only, and the rest guards itself.
+    // Safe because only the queue uses the mutable state, and everything else is thread-safe.
 
     private let queue = DispatchQueue(label: "com.apple.CoreData.remote-changes", qos: .utility)
     private let events: FileEvents
     private var listener = 0
     private let path: String
-    /// Of the file, its log and its folder: the numbers of those that are watched.
+    /// The numbers of the watches on the file, its log and its folder.
     private var watches: [String: Int32] = [:]
-    /// Whether a commit may come of which the kernel does not tell.
+    /// Whether commits may happen that the kernel does not report.
     private var isBlind = false
     private let counter: any SQLCommitCounter
     private var lastCount: Int64
     private let changed: @Sendable () -> Void
-    /// Tells the last write from those before.
+    /// Identifies the last write.
     private var writes = 0
-    /// When, after a write, somebody may have synchronised his log to the disk and committed; a slow or busy disk takes long.
+    /// The delays of the checks after a write, until the log was synchronised to disk and committed; a slow or busy
+    /// disk takes long.
     package static let delays: [DispatchTimeInterval] = [1, 10, 50, 250, 1000, 4000, 16_000, 64_000].map {
         .milliseconds($0)
     }
     private let delays: [DispatchTimeInterval]
-    /// How often the counter is asked where the kernel does not tell.
+    /// The polling interval if the kernel does not report events.
     private static let pollingInterval = DispatchTimeInterval.milliseconds(250)
     private let isCancelled = Atomic<Bool>(false)
 
-    /// `changed` is called on a queue of the watch's own, until it is cancelled.
+    /// Begins to watch. `changed` is called on a private queue until the watch is cancelled.
     ///
-    /// - Parameter delays: when it looks again after a write.
-    /// - Throws: where the database cannot be read.
+    /// - Parameter delays: the delays of the checks after a write.
+    /// - Throws: if the database cannot be read.
     package init(
         path: String, counter: any SQLCommitCounter, events: FileEvents = .shared,
         delays: [DispatchTimeInterval] = FileWatch.delays, changed: @escaping @Sendable () -> Void
@@ -55,29 +56,29 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
             counter.close()
             throw error
         }
-        listener = events.addListener { [weak self] news in self?.queue.async { [weak self] in self?.look(news) } }
+        listener = events.addListener { [weak self] batch in self?.queue.async { [weak self] in self?.look(batch) } }
         watch()
-        // What was committed while the watches were being set.
-        queue.async { [weak self] in self?.look(FileEvents.News()) }
+        // Check for commits while the watches were being set.
+        queue.async { [weak self] in self?.look(FileEvents.Batch()) }
     }
 
     deinit { cancel() }
 
-    /// The connection is closed then: who takes the file away may not find it open.
+    /// Cancels the watch and closes the connection: another program that deletes the file must not find it open.
     package func cancel() {
         guard !isCancelled.exchange(true, ordering: .relaxed) else { return }
         events.removeListener(listener)
         counter.close()
     }
 
-    /// Watches the file and its log, and for the log where it is not there yet.
+    /// Watches the file and its log, and the folder for the creation of the log.
     private func watch() {
         isBlind = false
         watchFiles()
         let folder = folder
         if !hasAllFiles, watches[folder] == nil {
             watch(folder, .folder)
-            // What appeared meanwhile, of which the folder does not tell.
+            // Check for files that were created meanwhile, which the folder's watch does not report.
             watchFiles()
         }
         if hasAllFiles, let number = watches.removeValue(forKey: folder) {
@@ -104,9 +105,9 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
         }
     }
 
-    private func look(_ news: FileEvents.News) {
+    private func look(_ batch: FileEvents.Batch) {
         guard !isCancelled.load(ordering: .relaxed) else { return }
-        for (path, number) in watches where news.lostSome || news.replaced.contains(number) {
+        for (path, number) in watches where batch.lostSome || batch.replaced.contains(number) {
             // Another file may have its name by now.
             watches[path] = nil
             events.stopListening(listener, to: number)
@@ -114,11 +115,11 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
         if isBlind || watches[path] == nil || watches[path + "-wal"] == nil { watch() }
         count()
         writes &+= 1
-        lookAgain(after: writes, 0)
+        checkAgain(after: writes, 0)
     }
 
-    /// Looks again after a write, unless another one follows.
-    private func lookAgain(after write: Int, _ times: Int) {
+    /// Checks again after a write, unless another one follows.
+    private func checkAgain(after write: Int, _ times: Int) {
         guard isBlind || times < delays.count else { return }
         let delay = isBlind ? Self.pollingInterval : delays[times]
         queue.asyncAfter(deadline: .now() + delay) { [weak self] in
@@ -126,20 +127,20 @@ package final class FileWatch: SourceWatch, @unchecked Sendable {
             let wasBlind = isBlind
             if wasBlind { watch() }
             count()
-            lookAgain(after: write, wasBlind ? 0 : times + 1)
+            checkAgain(after: write, wasBlind ? 0 : times + 1)
         }
     }
 
-    /// Tells of commits since the last time.
+    /// Notifies of commits since the last check.
     private func count() {
-        // A counter that cannot be read says nothing; it is looked at again.
+        // Ignore a counter that cannot be read; it is checked again.
         guard let count = try? counter.value(), count != lastCount else { return }
         lastCount = count
         changed()
     }
 }
 
-/// What tells of changes until it is cancelled, or nobody holds it.
+/// A subscription to changes, which ends when it is cancelled or released.
 package protocol SourceWatch: AnyObject, Sendable {
     func cancel()
 }

@@ -2,17 +2,17 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Where the properties of an entity stand in the bits of `ZCOLUMNS`, and which of them tombstones keep.
+/// The positions of an entity's properties in the bits of `ZCOLUMNS`, and the attributes that tombstones keep.
 ///
 /// ```
 /// to-ones, each with its companion | attributes | to-manys
 /// ```
-/// In each part those of the ancestors come first, and in an entity they go by name. The first bit is the most
-/// significant one of the first byte.
+/// In each part, ancestors' properties come first, and those of one entity are sorted by name. The first bit is the
+/// most significant one of the first byte.
 struct HistoryLayout: Sendable {
-    /// By slot; -1 where nothing is stored.
+    /// The bit of each slot; -1 if nothing is stored.
     let bitOfSlot: [Int]
-    /// By the row's column; -1 for order values.
+    /// The bit of each column of the row; -1 for order values.
     let bitOfColumn: [Int]
     let byteCount: Int
     /// The attributes that a tombstone keeps, in the order of its columns.
@@ -36,7 +36,7 @@ struct HistoryLayout: Sendable {
         for property in properties where property.attribute != nil {
             bitOfSlot[property.slot] = next
             let column = layout.columnOfSlot[property.slot]
-            // What is of no type has none.
+            // An attribute without a type has no column.
             if column >= 0 { bitOfColumn[column] = next }
             next += 1
         }
@@ -50,12 +50,12 @@ struct HistoryLayout: Sendable {
         tombstones = Self.tombstones(of: entity)
     }
 
-    /// The attributes that tombstones keep: by name, then the elements of kept composite attributes, by their paths.
+    /// Returns the attributes that tombstones keep: by name, then the elements of kept composite attributes, by path.
     ///
     ///     title (kept), address (kept), address.zip     // title, address.city, address.zip
     ///
-    /// An element that the model keeps by itself stands among the attributes. A model may begin to keep a composite without a migration,
-    /// since version hashes do not count that: what older tombstones have stays in its columns.
+    /// An element that the model keeps by itself is among the attributes. A model may start to keep a composite without
+    /// a migration, since version hashes do not include that: the values of older tombstones stay in their columns.
     static func tombstones(of entity: CompiledEntity) -> [Int] {
         func slots(_ isIncluded: (CompiledProperty) -> Bool) -> [Int] {
             entity.properties.filter { isIncluded($0) && !$0.isTransient }
@@ -80,7 +80,7 @@ struct HistoryLayout: Sendable {
         return false
     }
 
-    /// What is stored, ancestors' properties first, by name in each entity.
+    /// Returns the stored properties, ancestors' first, by name in each entity.
     private static func ordered(_ entity: CompiledEntity, in model: CompiledModel) -> [CompiledProperty] {
         var chain: [Int] = []
         var current: Int? = entity.ordinal
@@ -98,7 +98,7 @@ struct HistoryLayout: Sendable {
         }
     }
 
-    /// The bits of the row's columns that changed and of the to-manys whose members did.
+    /// Returns the bits of the row's changed columns and of the to-manys whose members changed.
     func bits(columns: IndexMask, members: IndexMask) -> Data {
         var bytes = Data(count: byteCount)
         func set(_ bit: Int) {
@@ -109,7 +109,7 @@ struct HistoryLayout: Sendable {
         return bytes
     }
 
-    /// The slots whose bits are set.
+    /// Returns the slots whose bits are set.
     func slots(in bits: Data) -> [Int] {
         let bytes = [UInt8](bits)
         return bitOfSlot.indices.filter { slot in

@@ -1,15 +1,15 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A transaction as a store's history has it: who saved, and when.
+/// A transaction in a store's history: its author and its time.
 package struct HistoryTransactionRecord: Sendable {
     package var number: Int64
-    /// Seconds since 2001.
+    /// The time in seconds since 2001.
     package var time: Double
     package var origin: ChangeOrigin
 }
 
-/// One row that a transaction inserted, updated or deleted.
+/// A row that a transaction inserted, updated or deleted.
 package struct HistoryChangeRecord: Sendable {
     package var identifier: Int64
     package var transaction: Int64
@@ -17,67 +17,73 @@ package struct HistoryChangeRecord: Sendable {
     package var key: RowKey
     /// The properties that an update changed.
     package var changedSlots: [Int] = []
-    /// What a deletion kept of the row: a row with those attributes alone.
+    /// The attributes that a deletion preserved, as a row with only these.
     package var tombstone: RowSnapshot?
-    /// The attributes that deletions of such rows keep.
+    /// The attributes that deletions of such rows preserve.
     package var tombstoneSlots: [Int] = []
 }
 
-/// What a history has.
+/// The range of a history.
 package struct HistoryExtent: Hashable, Sendable {
-    /// The number of the oldest transaction that is there; `nil` where none is.
+    /// The number of the oldest existing transaction; `nil` if there is none.
     package var first: Int64?
-    /// The number that was given out last, 0 where none was.
+    /// The last assigned number; 0 if there is none.
     package var last: Int64
 
-    /// Whether everything after the transaction of that number is there: nothing of it was deleted, and the number is one
-    /// that was given out.
+    /// Returns whether all transactions after the number exist: none was purged, and the number was assigned.
     package func hasEverything(after number: Int64) -> Bool {
         number <= last && (number == last || first.map { $0 <= number + 1 } ?? false)
     }
 }
 
-/// Somebody who reads a history by and by, and what he has read.
+/// A consumer of a history, and its position.
 package struct HistoryReader: Hashable, Sendable {
     package var name: String
-    /// Everything up to the transaction of that number.
+    /// The number of the last transaction that it has read.
     package var position: Int64
-    /// When he last said so, in seconds since 2001.
+    /// The time of its last report, in seconds since 2001.
     package var time: Double
 }
 
-/// What deleting a history's beginning did.
+/// The result of purging a history.
 package struct HistoryPurgeOutcome: Sendable {
     package var deletedTransactions: Int
     /// The oldest transaction that is kept.
     package var firstKept: Int64
-    /// Those who had not read all that is gone.
+    /// The consumers that had not read all purged transactions.
     package var cutOff: [HistoryReader]
 }
 
-/// The history of a source that keeps one.
+/// A source with a history.
 package protocol HistorySource: AnyObject, Sendable {
-    /// Whether it has been recorded at all.
+    /// Returns whether a history was ever recorded.
     func hasHistory() throws -> Bool
     func historyExtent() throws -> HistoryExtent
-    /// The transactions with greater numbers that are younger, oldest first.
-    func historyTransactions(after number: Int64, time: Double?) throws -> [HistoryTransactionRecord]
-    /// The changes of these transactions, oldest first; those of entities that the store no longer has are left out.
+    /// Returns the transactions with greater numbers and later times, oldest first: at most `limit` of them.
+    func historyTransactions(after number: Int64, time: Double?, limit: Int?) throws -> [HistoryTransactionRecord]
+    /// Returns the changes of these transactions, oldest first, without those of entities that the store no longer has.
     func historyChanges(in numbers: ClosedRange<Int64>) throws -> [HistoryChangeRecord]
-    /// The number of the first transaction that is not older; one more than the last where all are.
+    /// Returns the number of the first transaction that is not older; the last number plus one if all are older.
     func firstHistoryTransaction(since time: Double) throws -> Int64
-    /// Deletes the transactions with smaller numbers, and returns how many.
+    /// Deletes the transactions with smaller numbers; returns their number.
     func deleteHistory(before number: Int64) throws -> Int
-    /// Deletes the transactions of these numbers, and returns how many.
+    /// Deletes the transactions with these numbers; returns how many existed.
     func deleteHistory(_ numbers: [Int64]) throws -> Int
 
-    // MARK: Readers
+    // MARK: Consumers
 
     func historyReaders() throws -> [HistoryReader]
-    /// Notes what somebody has read; he never goes back.
+    /// Records the position of a consumer, which never decreases.
     func noteHistoryReader(_ name: String, position: Int64) throws
     func removeHistoryReader(_ name: String) throws -> Bool
-    /// Deletes what all readers have read, and what is older than `time` or more than `count` transactions back whoever
-    /// has read it.
+    /// Deletes the transactions that all consumers have read. It also deletes unread ones that are older than `time`,
+    /// or beyond the last `count` transactions.
     func purgeHistory(olderThan time: Double?, keepingAtMost count: Int?) throws -> HistoryPurgeOutcome
+}
+
+extension HistorySource {
+    /// Returns all transactions with greater numbers and later times, oldest first.
+    package func historyTransactions(after number: Int64, time: Double?) throws -> [HistoryTransactionRecord] {
+        try historyTransactions(after: number, time: time, limit: nil)
+    }
 }

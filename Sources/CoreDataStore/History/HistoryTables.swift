@@ -4,31 +4,32 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// What a store's history takes: how its tables lie in the file, and the texts of the statements that write them.
+/// The layout of a store's history tables, and the texts of the statements that write them.
 ///
-/// Changes are not bound one by one where they need not be: rows with consecutive keys are copied into `ACHANGE` from
-/// their own table by one statement, and a deleted row's tombstone never leaves the database.
+/// Changes are not bound one by one if possible: one statement copies rows with consecutive keys from their own table
+/// to `ACHANGE`, and a deleted row's tombstone never leaves the database.
 final class HistoryTables: Sendable {
     let model: CompiledModel
     let layout: StoreLayout
     let dialect: SQLDialect
-    /// How many values a tombstone has room for.
+    /// The number of values in a tombstone.
     let tombstoneCount: Int
-    /// Whether names stand in a table of their own; before 2018 they stood in each transaction.
+    /// Whether names are in a separate table; before 2018 they were in each transaction.
     let hasStrings: Bool
     /// `INSERT INTO ATRANSACTION …`
     let transactionInsertion: String
     private let layouts: [HistoryLayout?]
-    /// Guards the texts, of which there are a few for each entity that is written.
+    /// Guards the texts, a few for each entity that is written.
     private let texts = Mutex<[TextKey: String]>([:])
     /// Guards the keys of the names that are known to be in the file.
     let strings = Mutex<[String: Int64]>([:])
 
-    /// The rows that a statement is for.
+    /// The rows of a statement.
     enum Selection: Hashable {
-        /// Bound: what to add to a key for the change's, then entity and transaction, bits of an update, first and last key.
+        /// Bound: the difference between a change's key and its row's, then entity and transaction, the bits of an
+        /// update, first and last key.
         case range
-        /// Bound: entity and transaction, bits of an update, then each change's key and its row's.
+        /// Bound: entity and transaction, the bits of an update, then the key of each change and of its row.
         case several(Int)
     }
 
@@ -70,7 +71,7 @@ final class HistoryTables: Sendable {
 
     // MARK: Changes
 
-    /// The statement that writes changes of rows of the entity.
+    /// Returns the statement that writes changes of rows of the entity.
     func insertion(_ kind: HistoryKind, of table: SaveTables.Table, _ selection: Selection) -> String {
         texts.withLock { texts in
             let key = TextKey(entity: table.entity, kind: kind, selection: selection)
@@ -104,18 +105,18 @@ final class HistoryTables: Sendable {
             select = SelectStatement(values(change: .arithmetic(.add, key, .parameter), row: key), from: own)
             select.condition = .between(key, .parameter, .parameter)
         case .several(let count):
-            // A value that nothing says the type of is a text to a server.
+            // A server would treat an untyped value as a text.
             let number = SQLExpression.function(.wideNumber, [.parameter])
             let pairs = SelectStatement.Source(rows: Array(repeating: [number, number], count: count), as: "c")
             let row = SQLExpression.column("c", "column2")
             select = SelectStatement(values(change: .column("c", "column1"), row: row), from: pairs)
-            // A row that somebody else has deleted already is not deleted once more.
+            // A row that another client has already deleted is not deleted again.
             if kind == .deletion { select.joins = [.init(.cross, own, on: .comparison(.equal, key, row))] }
         }
         return InsertStatement(into: BookkeepingSchema.changeTable, columns: columns, from: select)
     }
 
-    /// A change that stands alone has all its values bound, in the order of ``Selection/several(_:)``.
+    /// The insertion of a single change has all its values bound, in the order of ``Selection/several(_:)``.
     private func makeSingleInsertion(_ kind: HistoryKind) -> InsertStatement {
         let bound = ["ZENTITY", "ZTRANSACTIONID"] + (kind == .update ? ["ZCOLUMNS"] : []) + ["Z_PK", "ZENTITYPK"]
         return InsertStatement(
@@ -126,7 +127,8 @@ final class HistoryTables: Sendable {
             ])
     }
 
-    /// What a tombstone keeps of a row, in its storage class; files of external data go with their row.
+    /// Returns the values that a tombstone preserves of a row, in their storage class; external data files are deleted
+    /// with their row.
     private func tombstoneColumns(of table: SaveTables.Table) -> [SQLExpression] {
         guard let layout = layout(of: table.entity) else { return [] }
         let entity = model.entities[table.entity]
@@ -142,14 +144,14 @@ final class HistoryTables: Sendable {
         }
     }
 
-    /// The value as a column of bytes takes it: where columns hold values of one type only, its text.
+    /// Returns the value for a column of bytes: its text, if the database has typed columns.
     private func kept(_ column: SQLExpression, _ type: SQLType) -> SQLExpression {
         guard dialect.typesValues, type != .bytes else { return column }
         return type == .date
             ? .function(.bytesOfDate, [column]) : .function(.bytesOfText, [.cast(column, to: .text)])
     }
 
-    /// What a tombstone's bytes stand for; ``kept(_:_:)`` the other way round.
+    /// Decodes a tombstone's bytes; the inverse of ``kept(_:_:)``.
     func value(ofKept bytes: Data, slot: Int, of entity: CompiledEntity) -> SQLValue {
         let type = entity.properties[slot].attribute?.type.columnType ?? .bytes
         guard dialect.typesValues, type != .bytes else { return .blob(bytes) }

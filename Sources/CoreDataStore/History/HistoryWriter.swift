@@ -2,19 +2,19 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Writes one transaction of a store's history, within the save's own.
+/// Writes one transaction of a store's history, in the save's transaction.
 ///
 ///     INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, …) VALUES (?, 16002, ?, …)
 ///     INSERT INTO ACHANGE (Z_PK, …, ZENTITYPK, …) SELECT ZITEM.Z_PK + ?, … FROM ZITEM WHERE ZITEM.Z_PK BETWEEN ? AND ?
 ///
-/// Deletions are written while their rows are there, insertions and updates once theirs are.
+/// Deletions are written before their rows are deleted, insertions and updates after their rows are written.
 final class HistoryWriter {
     let tables: HistoryTables
     private let connection: any SQLConnection
     /// The transaction's number.
     let transaction: Int64
     private var nextChange: Int64
-    /// How many changes it has written: deletions of rows that are gone already are none.
+    /// The number of changes written; deletions of missing rows do not count.
     private(set) var written = 0
     private let members: [RowKey: IndexMask]
 
@@ -29,7 +29,7 @@ final class HistoryWriter {
         self.members = members
     }
 
-    // MARK: What a save does
+    // MARK: Changes of a save
 
     func note(_ step: SavePlan.Insertions) throws {
         try note(.insertion, step.table, step.rows.count) { step.rows[$0].row.primaryKey }
@@ -46,7 +46,7 @@ final class HistoryWriter {
             try self.note(.update, step.form.table, rows.count, bits: bits) { step.rows[rows[$0]].new.primaryKey }
         }
         guard !members.isEmpty else { return try note(Array(step.rows.indices), IndexMask()) }
-        // By the to-manys that changed with them: most often there are none, or the same.
+        // Grouped by the to-manys that changed: usually there are none, or the same.
         var groups: [(members: IndexMask, rows: [Int])] = []
         for index in step.rows.indices {
             let mask = members[step.rows[index].new.key] ?? IndexMask()
@@ -61,7 +61,7 @@ final class HistoryWriter {
 
     // MARK: Changes
 
-    /// So many rows with consecutive keys are worth a statement of their own.
+    /// The minimum number of rows with consecutive keys for a statement of their own.
     private static let shortestRange = 4
     private static let rowsPerStatement = 32
 
@@ -153,10 +153,11 @@ final class HistoryWriter {
 
     // MARK: The transaction
 
-    /// Takes the transaction back where nothing came of it; called once the connection is settled.
+    /// Deletes the transaction's row if it has no changes; called after the connection has completed the queued
+    /// statements.
     ///
-    /// - Parameter writtenBefore: how many changes others have written into the transaction.
-    /// - Returns: its number, unless there is none.
+    /// - Parameter writtenBefore: the number of changes that other writers wrote in the transaction.
+    /// - Returns: the transaction's number, if it has changes.
     func end(writtenBefore: Int) throws -> Int64? {
         guard written + writtenBefore == 0 else { return transaction }
         try connection.run(

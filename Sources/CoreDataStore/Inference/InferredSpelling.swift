@@ -1,10 +1,10 @@
 import CoreDataModel
 
-/// How properties are spelt whose names a store has in capitals.
+/// Finds the spelling of properties whose names a store has in capitals.
 struct InferredSpelling {
-    /// By the name in capitals: as an index or a trigger spells it.
+    /// By the name in capitals, the spelling in an index or a trigger.
     private var known: [String: String] = [:]
-    /// By the name in capitals: as an entity's name does, with a small letter first.
+    /// By the name in capitals, the spelling of an entity's name with a lower-case first letter.
     private var entities: [String: String] = [:]
     private let indexNames: Set<String>
 
@@ -25,7 +25,7 @@ struct InferredSpelling {
         }
     }
 
-    /// Whether the column has an index of the name that those of foreign keys have.
+    /// Returns whether the column has an index with the name of a foreign key's index.
     func hasIndex(on column: String, of table: String) -> Bool {
         indexNames.contains("\(table)_\(column)_INDEX".uppercased())
     }
@@ -34,12 +34,13 @@ struct InferredSpelling {
 
     func relationship(_ stem: String) -> String { legal(known[stem] ?? entities[stem] ?? stem.lowercased()) }
 
-    /// No store's own model has such a name; the column would not be found under another one.
+    /// Makes a name valid. A store's model never has such a name; with another one, the column would not be found.
     private func legal(_ name: String) -> String {
         ReservedNames.contains(name) ? name.prefix(1).uppercased() + name.dropFirst() : name
     }
 
-    /// The entity whose name fits best, and how well: 100 for the same name or its plural, 60 where one ends as the other.
+    /// Returns the best matching entity and its score: 100 for an equal or plural name, 60 and more if one name ends
+    /// with the other.
     func bestEntity(
         for stem: String, among candidates: [(number: Int64, name: String)]
     ) -> (entity: Int64, score: Int)? {
@@ -61,7 +62,7 @@ struct InferredSpelling {
         return 0
     }
 
-    /// `LocationAtHome` → Location, At, Home; `Item_Photo` → Item, Photo
+    /// Splits `LocationAtHome` into Location, At, Home; `Item_Photo` into Item, Photo.
     private static func words(of name: String) -> [String] {
         var words: [String] = []
         for character in name {
@@ -76,7 +77,7 @@ struct InferredSpelling {
         return words.filter { !$0.isEmpty }
     }
 
-    /// `locationAtHome` of `LocationAtHome`, `url` of `URL`, `urlList` of `URLList`.
+    /// Returns `locationAtHome` for `LocationAtHome`, `url` for `URL`, `urlList` for `URLList`.
     static func small(_ name: String) -> String {
         let capitals = name.prefix(while: \.isUppercase)
         if capitals.count == name.count { return name.lowercased() }
@@ -84,7 +85,7 @@ struct InferredSpelling {
         return name.prefix(count).lowercased() + name.dropFirst(count)
     }
 
-    /// `items` of `Item`, `categories` of `Category`, `boxes` of `Box`.
+    /// Returns `items` for `Item`, `categories` for `Category`, `boxes` for `Box`.
     static func plural(of name: String) -> String {
         let name = small(name)
         if let last = name.last, last == "y", let before = name.dropLast().last, !"aeiou".contains(before) {

@@ -4,7 +4,7 @@ import Foundation
 extension ModelInference {
     // MARK: To-one
 
-    /// The to-one whose foreign key the column is; `nil` for a number.
+    /// Returns the to-one whose foreign key the column is; `nil` if it is a number.
     func toOne(_ column: StoreOutline.Column, _ stem: String, _ table: StoreOutline.Table) -> ToOne? {
         guard column.type == "INTEGER" else { return nil }
         let companions = table.columns.compactMap { other -> Int64? in
@@ -27,18 +27,18 @@ extension ModelInference {
             isOrderedBack: table.column("Z_FOK_" + column.name.dropFirst()) != nil, mirror: mirror)
     }
 
-    /// What the column leads to, by its values and its name.
+    /// Returns the destination of the column, by its values and its name.
     ///
-    /// | Evidence | Counts |
+    /// | Evidence | Score |
     /// | --- | --- |
     /// | the column has the name of an entity | 100 |
     /// | its name ends as an entity's does, or an entity's as it does | 60 and more |
-    /// | a column there leads back, row by row | 70 |
+    /// | a column there refers back, row by row | 70 |
     /// | all its values are keys there | 10 |
     /// | … of entities that have subentities, though no column tells which of them | -5 |
     ///
-    /// Values of a column without an entity's name prove something only where it has an index. Without values only a
-    /// whole name counts.
+    /// Values of a column without an entity's name are evidence only if the column has an index. Without values, only a
+    /// complete name counts.
     private func target(
         of column: StoreOutline.Column, _ stem: String, _ table: StoreOutline.Table
     ) -> (entity: Int64, mirror: String?)? {
@@ -52,7 +52,7 @@ extension ModelInference {
                 }
                 continue
             }
-            // Keys that are not there were deleted; where most are not there, the numbers are no keys.
+            // Missing keys belong to deleted rows; if most are missing, the numbers are not keys.
             guard let target = column.targets.first(where: { $0.table == place.name }), target.misses <= target.hits
             else { continue }
             let mirror = mutual(target, column, table)
@@ -71,26 +71,27 @@ extension ModelInference {
         return (best.entity, best.mirror)
     }
 
-    /// An entity that a column may lead to.
+    /// An entity that a column may refer to.
     private struct Candidate {
         var score: Int
         var entity: Int64
         var mirror: String?
         var target: StoreOutline.Target?
 
-        /// Keys that all fit a small table would hardly do so if they were those of a large one.
+        /// Returns whether this candidate is much more likely: keys of a large table would rarely all exist in a small
+        /// one.
         func isFarLikelier(than other: Candidate) -> Bool {
             guard let target, let rival = other.target, target.rowCount < rival.rowCount else { return false }
             return Double(target.hits) * log(Double(rival.rowCount) / Double(target.rowCount)) > log(1000)
         }
     }
 
-    /// The entity that the name tells, unless what the rows are says otherwise.
+    /// Returns the entity with the name, unless the rows' entities contradict it.
     private func entity(named: Int64?, holding common: Int64) -> Int64 {
         named.flatMap { ancestors(of: common).contains($0) ? $0 : nil } ?? common
     }
 
-    /// The one column that leads back and that this one leads back to.
+    /// Returns the single column that refers back and that this one refers back to.
     private func mutual(
         _ target: StoreOutline.Target, _ column: StoreOutline.Column, _ table: StoreOutline.Table
     ) -> String? {
@@ -107,15 +108,15 @@ extension ModelInference {
         }
     }
 
-    /// Whether the column has an index that only foreign keys have, and yet became an attribute.
+    /// Returns whether the column has an index as only foreign keys have, but was inferred as an attribute.
     func isDoubtful(_ column: StoreOutline.Column, of table: StoreOutline.Table) -> Bool {
         column.type == "INTEGER" && spelling.hasIndex(on: column.name, of: table.name)
     }
 
     // MARK: To-many
 
-    /// `Z_8TAGS ( Z_8POSTS, Z_9TAGS )`: entity 8 has `tags` that lead to entity 9, and these have `posts` that lead to
-    /// entity 8.
+    /// Infers a many-to-many from `Z_8TAGS ( Z_8POSTS, Z_9TAGS )`: entity 8 has `tags` with destination 9, and entity 9
+    /// has `posts` with destination 8.
     mutating func addManyToMany(_ table: (name: String, columns: [String])) {
         guard let (owner, stem) = StoreOutline.numbered(table.name.uppercased()), entities[owner] != nil else { return }
         let keys = table.columns.filter { !$0.uppercased().hasPrefix("Z_FOK_") }
@@ -152,12 +153,12 @@ extension ModelInference {
         }
     }
 
-    /// Whether a join column's name is the relationship's, with a number behind where another column has that name.
+    /// Returns whether a join column's name is the relationship's, with a number because another column has that name.
     private static func isNumbered(_ stem: String, like name: String) -> Bool {
         stem.hasPrefix(name) && stem.dropFirst(name.count).allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// `VOTEDBY` of `VOTEDBY1`, where there is a column `VOTEDBY` in another table.
+    /// Returns `VOTEDBY` for `VOTEDBY1`, if another table has a column `VOTEDBY`.
     private func withoutNumber(_ stem: String, _ number: Int64) -> String {
         let bare = String(stem.reversed().drop { $0.isASCII && $0.isNumber }.reversed())
         guard bare != stem, !bare.isEmpty else { return stem }
@@ -167,7 +168,7 @@ extension ModelInference {
         return isTaken ? bare : stem
     }
 
-    /// Gives to-ones what leads back: each other, or a to-many named after the entity that it leads to.
+    /// Adds the inverses of to-ones: another to-one, or a to-many named after its destination.
     mutating func addInverses() {
         for toOne in toOnes {
             var relationship = RelationshipElement()
@@ -206,7 +207,7 @@ extension ModelInference {
         return name
     }
 
-    /// The name, with as many underscores behind as make it new in the whole tree, where columns are shared.
+    /// Returns the name with enough underscores to be unique in the whole tree, which shares its columns.
     private func unused(_ name: String, in entity: Int64) -> String {
         let tree = Set(subtree(of: root(of: entity)).map(\.number))
         var taken = Set(tree.flatMap { entities[$0]?.properties.map { $0.name.uppercased() } ?? [] })

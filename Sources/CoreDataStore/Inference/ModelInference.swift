@@ -1,25 +1,25 @@
 import CoreDataModel
 
-/// Makes a model of what a store's tables tell, for tools that read stores whose model nobody has.
+/// Infers a model from a store's tables, for tools that read stores without their model.
 ///
 /// | In the store | In the model |
 /// | --- | --- |
 /// | a row of `Z_PRIMARYKEY` with a table | an entity with its parent |
 /// | `ZNAME VARCHAR` | a String `name`, of the entity whose rows have values there |
-/// | `ZUNIT INTEGER`, with an index or the name of an entity, whose values are keys of one table | a to-one `unit`, and a to-many that leads back |
-/// | `Z3_UNIT` beside it | … to entity 3 |
+/// | `ZUNIT INTEGER`, with an index or the name of an entity, whose values are keys of one table | a to-one `unit`, and
+/// its inverse to-many |
+/// | `Z3_UNIT` in the same table | … to entity 3 |
 /// | `Z_FOK_UNIT` | … which is ordered |
 /// | `Z1PAGES` | a one-way to-many `pages` of entity 1 |
 /// | `Z_8TAGS ( Z_8POSTS, Z_9TAGS )` | a many-to-many |
 ///
-/// A column has its property's name in capitals, so that names are in small letters unless an index, a trigger or an
-/// entity spells them. What is not in the tables is guessed: to-manys are named after the entity that they lead to,
-/// numbers that are all 0 or 1 are booleans, sixteen bytes a UUID. Everything is optional. Version hashes are not those of
-/// the store.
+/// A column has its property's name in capitals. So names are in lower case unless an index, a trigger or an entity has
+/// their spelling. Other data is guessed: to-manys are named after their destination, numbers that are all 0 or 1 are
+/// booleans, sixteen bytes are a UUID. Everything is optional. The version hashes differ from those of the store.
 ///
-/// A pure function of the outline.
+/// The inference is a pure function of the outline.
 package struct ModelInference {
-    /// An entity on the way to becoming an element.
+    /// An entity that is being inferred.
     struct Entity {
         var number: Int64
         var name: String
@@ -27,7 +27,7 @@ package struct ModelInference {
         var properties: [PropertyElement] = []
     }
 
-    /// A to-one that has been found.
+    /// An inferred to-one.
     struct ToOne: Equatable {
         var table: String
         var column: String
@@ -36,7 +36,7 @@ package struct ModelInference {
         var source: Int64
         var destination: Int64
         var isOrderedBack: Bool
-        /// The column of the to-one that leads back.
+        /// The column of the inverse to-one.
         var mirror: String?
     }
 
@@ -46,7 +46,7 @@ package struct ModelInference {
     /// The entities' numbers in the order of the store.
     private(set) var numbers: [Int64] = []
     var toOnes: [ToOne] = []
-    /// Columns that look like foreign keys, and nothing tells of what: attributes or nothing in the model.
+    /// Columns that look like foreign keys of unknown destinations: they became attributes or were omitted.
     package private(set) var doubts: [String] = []
 
     package init(_ outline: StoreOutline) {
@@ -58,10 +58,10 @@ package struct ModelInference {
         addInverses()
     }
 
-    /// The model. Its compiler accepts it.
+    /// The inferred model, which compiles.
     package var document: ModelDocument {
         var document = ModelDocument()
-        // Like the copy that a store keeps, it says what a store has.
+        // Like a cached model, it lists all that the store has.
         document.origin = .cached
         document.entities = numbers.compactMap { number in
             guard let entity = entities[number] else { return nil }
@@ -82,7 +82,7 @@ package struct ModelInference {
             outline.entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let roots = Set(outline.tables.map(\.root))
         for row in outline.entities where ModelDocument.isName(row.name) {
-            // One whose tree has no table cannot be read; a circle of parents has no root.
+            // An entity whose tree has no table cannot be read; a cycle of parents has no root.
             var current = row
             var steps = 0
             while let parent = rows[current.parent], steps <= rows.count {
@@ -96,7 +96,7 @@ package struct ModelInference {
         }
     }
 
-    /// Whether the tree has rows and none is of this very entity.
+    /// Returns whether the tree has rows, but none of exactly this entity.
     private func isVacant(_ number: Int64) -> Bool {
         guard let table = outline.tables.first(where: { $0.root == root(of: number) }) else { return false }
         return !table.occupants.isEmpty && !table.occupants.contains(number)
@@ -104,14 +104,14 @@ package struct ModelInference {
 
     func root(of number: Int64) -> Int64 { ancestors(of: number).last ?? number }
 
-    /// The entity and its ancestors, the root last.
+    /// Returns the entity and its ancestors, the root last.
     func ancestors(of number: Int64) -> [Int64] {
         var result = [number]
         while let parent = entities[result[result.count - 1]]?.parent { result.append(parent) }
         return result
     }
 
-    /// The nearest entity that all of these are or inherit from; the root where there are none.
+    /// Returns the lowest common ancestor of the entities; the root if the set is empty.
     func common(_ members: Set<Int64>, in table: StoreOutline.Table) -> Int64 {
         var chain: [Int64]?
         for member in members where entities[member] != nil {
@@ -129,7 +129,7 @@ package struct ModelInference {
             switch StoreOutline.ColumnName(column.name) {
             case .fixed, .order, .foreign: continue
             case .companion(_, let key):
-                // A name that only looks like one is no property's: those do not begin with digits.
+                // It is not a property's name: those do not begin with digits.
                 if table.column(key) == nil { doubts.append("\(table.name).\(column.name)") }
             case .owner(let number, let relationship):
                 addOneWay(relationship, of: number, column, table)
@@ -184,7 +184,7 @@ package struct ModelInference {
 }
 
 extension ModelDocument {
-    /// Whether an entity or a property can have the name.
+    /// Returns whether the name is valid for an entity or a property.
     fileprivate static func isName(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first.properties.isAlphabetic || first == "_" else { return false }
         return name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -1,28 +1,27 @@
 import CoreDataModel
 
-/// What the tables of a store tell of the model that they were made for, without any row of it: the input of
-/// ``ModelInference``.
+/// The facts about a store's tables from which ``ModelInference`` infers the model, without the rows themselves.
 package struct StoreOutline: Sendable {
-    /// What the values of a column have in common.
+    /// The common form of a column's values.
     package enum Content: Hashable, Sendable {
-        /// Nothing to go by: there are no values, or they are of several kinds.
+        /// Unknown: there are no values, or they have several forms.
         case unknown
-        /// Whole numbers, all of them 0 or 1.
+        /// Integers that are all 0 or 1.
         case truth
-        /// Sixteen bytes each, as UUIDs have.
+        /// Sixteen bytes each, like UUIDs.
         case sixteenBytes
-        /// Marked as values that may have files of their own.
+        /// Values marked as possibly external.
         case markedBytes
     }
 
     package struct Column: Hashable, Sendable {
         package var name: String
-        /// As declared: `INTEGER`, `VARCHAR`.
+        /// The declared type: `INTEGER`, `VARCHAR`.
         package var type: String
-        /// Numbers of the entities whose rows have a value here.
+        /// The numbers of the entities whose rows have values in the column.
         package var holders: Set<Int64> = []
         package var content = Content.unknown
-        /// What the values are as keys of other tables' rows, where that was looked at.
+        /// The tables whose keys the values may be, if that was checked.
         package var targets: [Target] = []
 
         package init(name: String, type: String) {
@@ -31,17 +30,17 @@ package struct StoreOutline: Sendable {
         }
     }
 
-    /// Another table whose rows the values of a column may be keys of.
+    /// Another table whose keys the values of a column may be.
     package struct Target: Hashable, Sendable {
         package var table: String
-        /// How many values are keys there, and how many are not.
+        /// The number of values that are keys there, and of those that are not.
         package var hits: Int
         package var misses: Int
-        /// How many rows there are.
+        /// The number of rows.
         package var rowCount: Int
-        /// Numbers of the entities of those rows.
+        /// The entity numbers of those rows.
         package var entities: Set<Int64>
-        /// Columns there that lead back, row by row, as one-to-one relationships do.
+        /// The columns there that refer back, row by row, as in one-to-one relationships.
         package var mirrors: Set<String> = []
 
         package init(table: String, hits: Int, misses: Int, rowCount: Int, entities: Set<Int64>) {
@@ -59,7 +58,7 @@ package struct StoreOutline: Sendable {
         /// The number of the tree's root.
         package var root: Int64
         package var columns: [Column]
-        /// Numbers of the entities that have rows.
+        /// The numbers of the entities that have rows.
         package var occupants: Set<Int64> = []
 
         package init(name: String, root: Int64, columns: [Column]) {
@@ -75,7 +74,7 @@ package struct StoreOutline: Sendable {
     package var tables: [Table]
     /// Tables whose names begin with `Z_` and a number: their columns by name.
     package var joinTables: [(name: String, columns: [String])]
-    /// Names of indexes and triggers, some of which spell properties as the model does.
+    /// The names of indexes and triggers, some of which have the model's spelling of properties.
     package var schemaNames: [String]
 
     package init(
@@ -90,13 +89,13 @@ package struct StoreOutline: Sendable {
 }
 
 extension StoreOutline {
-    /// A column's name in parts that have a meaning.
+    /// The meaning of a column's name.
     enum ColumnName: Equatable {
         /// `Z_PK`, `Z_ENT`, `Z_OPT`.
         case fixed
-        /// `Z_FOK_…`: the order in a to-many.
+        /// `Z_FOK_…`: the position in a to-many.
         case order
-        /// `Z2_UNIT`: the entity of what `ZUNIT` leads to, which is entity 2 or one below it.
+        /// `Z2_UNIT`: the entity of `ZUNIT`'s destination, which is entity 2 or a subentity.
         case companion(entity: Int64, of: String)
         /// `Z1PAGES`: the owner in the one-way to-many `PAGES` of entity 1.
         case owner(entity: Int64, relationship: String)
@@ -129,7 +128,7 @@ extension StoreOutline {
         }
     }
 
-    /// The parts of `Z_8FOLLOWEDTAGS`: a number and a name; `nil` for what is no such name.
+    /// Returns the parts of `Z_8FOLLOWEDTAGS`: a number and a name; `nil` for other names.
     static func numbered(_ name: String) -> (number: Int64, stem: String)? {
         guard name.hasPrefix("Z_") else { return nil }
         let rest = name.dropFirst(2)

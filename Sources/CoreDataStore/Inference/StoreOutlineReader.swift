@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// Reads the outline of a store: the schema, one pass over each table, and for each column that may be a foreign key a
-/// look at the tables that it may lead to.
+/// Reads the outline of a store: the schema, one pass over each table, and for each possible foreign key a query of its
+/// possible destination tables.
 struct StoreOutlineReader {
     let connection: any SQLConnection
     private var indexNames: Set<String> = []
@@ -36,7 +36,7 @@ struct StoreOutlineReader {
             schemaNames: names)
     }
 
-    /// The rows with the names that the store's metadata have for them: one that a migration left under an old name takes the
+    /// Returns the rows with the names in the store's metadata: a row that a migration left with an old name gets the
     /// name that no other row has.
     private static func renamed(
         _ rows: [EntityNumber], _ modelNames: Set<String>, tables: [String]
@@ -45,7 +45,7 @@ struct StoreOutlineReader {
         let old = rows.indices.filter { !modelNames.contains(rows[$0].name) }
         guard old.count == 1, unclaimed.count == 1, let name = unclaimed.first else { return rows }
         var rows = rows
-        // A root's table has its name.
+        // A root's table is named after it.
         let isRoot = rows[old[0]].parent == 0
         if !isRoot || tables.contains(where: { $0.uppercased() == "Z" + name.uppercased() }) {
             rows[old[0]].name = name
@@ -67,7 +67,7 @@ struct StoreOutlineReader {
 
     // MARK: Values
 
-    /// One pass: which entities have values in which columns, and what these have in common.
+    /// Finds in one pass which entities have values in which columns, and the values' common form.
     private func fill(_ table: inout StoreOutline.Table) throws {
         let number = SQLExpression.column(nil, "Z_ENT")
         var query = SelectStatement([.init(number)], from: .init(table.name))
@@ -98,7 +98,7 @@ struct StoreOutlineReader {
         }
     }
 
-    /// Two numbers of values that are not as one kind of them are.
+    /// Returns two counts of values that do not have the form in question.
     private static func facts(of column: StoreOutline.Column) -> [SQLExpression] {
         let value = SQLExpression.column(nil, column.name)
         switch column.type {
@@ -119,15 +119,15 @@ struct StoreOutlineReader {
         }
     }
 
-    /// How many rows there are of which this holds: not of those where it is NULL.
+    /// Returns the number of rows for which the condition is true, not NULL.
     private static func number(where condition: SQLExpression) -> SQLExpression {
         .aggregate(.sum, .caseWhen([.init(condition, .integer(1))], otherwise: .integer(0)), distinct: false)
     }
 
     // MARK: Foreign keys
 
-    /// What the values of columns lead to, of those that may be foreign keys: they have an index as those have, or the
-    /// name of an entity in theirs.
+    /// Finds the destinations of possible foreign keys: columns with a foreign key's index, or with an entity's name in
+    /// theirs.
     private func findTargets(
         _ table: inout StoreOutline.Table, among tables: [StoreOutline.Table], entityNames: [String]
     ) throws {
@@ -159,7 +159,7 @@ struct StoreOutlineReader {
         }
     }
 
-    /// Pairs of columns of which each row's leads to the row whose own leads back.
+    /// Finds pairs of columns whose rows refer to each other.
     private func findMirrors(_ tables: inout [StoreOutline.Table]) throws {
         for table in tables.indices {
             for column in tables[table].columns.indices {
@@ -183,7 +183,7 @@ struct StoreOutlineReader {
         }
     }
 
-    /// Counts the rows `a` of a table each with the row `b` that its column leads to.
+    /// Returns a query that pairs each row `a` of a table with the row `b` that its column refers to.
     private static func pairs(of table: String, _ column: String, with other: String) -> SelectStatement {
         var select = SelectStatement([.init(.countAll)], from: .init(table, as: "a"))
         select.joins = [

@@ -1,11 +1,11 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Makes a graph of rows and of what objects say of their relationships, from both sides.
+/// Builds a graph from rows and from the relationships that objects on both sides list.
 ///
-/// What an object says of itself becomes its row at once; which entity a to-one leads to, where a row stands in an ordered
-/// to-many and who has it in one without inverse is known when all rows are there, and is put into those that it concerns.
-/// Where the two sides of a relationship differ, what the member itself says goes before what is said of it.
+/// An object's own values go to its row at once. Some data is known only after all rows exist: the entity of a to-one's
+/// destination, the position in an ordered to-many, and the owner in a to-many without inverse. It is then added to the
+/// affected rows. If the two sides of a relationship differ, the member's own data wins.
 package struct GraphBuilder {
     private let model: CompiledModel
     private var builders: [Int: RowBuilder] = [:]
@@ -20,7 +20,7 @@ package struct GraphBuilder {
         var keys: [Int64]
     }
 
-    /// The step between two positions in an ordered relationship.
+    /// The distance between two positions in an ordered relationship.
     private static let orderStep: Int64 = 1024
 
     package init(model: CompiledModel) { self.model = model }
@@ -29,7 +29,7 @@ package struct GraphBuilder {
 
     package func contains(_ key: Int64, root: Int) -> Bool { rows[RowKey(entity: root, primaryKey: key)] != nil }
 
-    /// What makes the rows of an entity; one row after another.
+    /// Returns the builder for the rows of an entity, one row after another.
     package mutating func builder(of entity: CompiledEntity) -> RowBuilder {
         if let known = builders[entity.ordinal] { return known }
         let made = RowBuilder(columnCount: entity.rowLayout.columns.count)
@@ -37,7 +37,7 @@ package struct GraphBuilder {
         return made
     }
 
-    /// Leads a to-one of the row that is being made there.
+    /// Sets the destination of a to-one of the current row.
     package mutating func setToOne(_ slot: Int, of entity: CompiledEntity, key: Int64, to destination: Int64) {
         let layout = entity.rowLayout
         guard layout.columnOfSlot[slot] >= 0 else { return }
@@ -46,13 +46,13 @@ package struct GraphBuilder {
         toOnes.append((RowKey(entity: entity.root, primaryKey: key), slot, destination))
     }
 
-    /// The members of a to-many of the row that is being made, in their order.
+    /// Sets the members of a to-many of the current row, in their order.
     package mutating func setToMany(_ slot: Int, of entity: CompiledEntity, key: Int64, to members: [Int64]) {
         guard !members.isEmpty else { return }
         toManys.append(ToMany(owner: RowKey(entity: entity.root, primaryKey: key), slot: slot, keys: members))
     }
 
-    /// Ends the row that is being made.
+    /// Completes the current row.
     package mutating func finish(_ entity: CompiledEntity, key: Int64, version: Int32 = 1) {
         let row = builder(of: entity).finish(primaryKey: key, version: version, entity: entity.ordinal)
         rows[RowKey(entity: entity.root, primaryKey: key)] = row
@@ -66,14 +66,14 @@ package struct GraphBuilder {
         for link in pairs { graph.apply(link) }
     }
 
-    /// The rows with everything in them, as what a ``MemoryEngine`` has.
+    /// Returns the complete rows as the content of a ``MemoryEngine``.
     package mutating func contents(identifier: String) -> MemoryContents {
         var contents = MemoryContents(model: model, identifier: identifier)
         fill(&contents.graph)
         return contents
     }
 
-    /// Puts into the rows what follows from others; returns the pairs of many-to-many relationships.
+    /// Completes rows with data from other rows; returns the pairs of many-to-many relationships.
     private mutating func connect() -> [ChangeSet.Link] {
         var changes = RowChanges()
         for (row, slot, key) in toOnes {
@@ -103,7 +103,7 @@ package struct GraphBuilder {
         return pairs.links
     }
 
-    /// A member of a to-many whose rows have the owner's key.
+    /// Adds a member of a to-many whose rows contain the owner's key.
     private func connect(
         _ member: RowKey, to owner: RowSnapshot, _ property: CompiledProperty, _ inverse: CompiledProperty?,
         _ order: Int64, _ changes: inout RowChanges
@@ -136,7 +136,7 @@ package struct GraphBuilder {
         rows[key] = builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 
-    /// By row: columns and what belongs there.
+    /// By row: columns and their values.
     private struct RowChanges {
         private(set) var columns: [RowKey: [(column: Int, value: Int64)]] = [:]
 
@@ -146,7 +146,7 @@ package struct GraphBuilder {
     }
 }
 
-/// Makes one pair of what both sides of a many-to-many say.
+/// Merges the pairs that both sides of a many-to-many list.
 private struct PairCollector {
     let step: Int64
     private var found: [Side: [Pair: Int]] = [:]

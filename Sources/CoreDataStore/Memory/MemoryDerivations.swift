@@ -3,8 +3,8 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Sets the derived attributes of a ``MemoryGraph`` as the triggers of an SQL store do: by what a save
-/// changed, whoever of the two ends it is, and without a new version.
+/// Sets the derived attributes of a ``MemoryGraph`` like the triggers of an SQL store: after changes on either side of
+/// a relationship, and without incrementing versions.
 struct MemoryDerivations {
     private struct Attribute {
         var derivation: Derivation
@@ -13,7 +13,7 @@ struct MemoryDerivations {
         var property: CompiledProperty
     }
 
-    /// A row as it was and as it is; one of them may be missing.
+    /// The old and the new row; one of them may be missing.
     struct Change {
         var old: RowSnapshot?
         var new: RowSnapshot?
@@ -23,10 +23,10 @@ struct MemoryDerivations {
 
     private let model: CompiledModel
     private let attributes: [Attribute]
-    /// The columns that are derived, by entity.
+    /// The derived columns by entity.
     private let columns: [[Int]]
 
-    /// - Throws: ``StoreFailure`` for an expression that means nothing.
+    /// - Throws: ``StoreFailure`` for an invalid expression.
     init(model: CompiledModel, entities: Set<Int>) throws {
         self.model = model
         var attributes: [Attribute] = []
@@ -65,7 +65,7 @@ struct MemoryDerivations {
 
     // MARK: After a save
 
-    /// What somebody else has put in a derived column does not count: the row with what the graph has there.
+    /// Returns the row with the graph's derived values, ignoring values that a client set.
     func keepingDerived(_ row: RowSnapshot, of graph: MemoryGraph) -> RowSnapshot {
         let derived = columns[row.entity]
         guard !derived.isEmpty else { return row }
@@ -78,13 +78,13 @@ struct MemoryDerivations {
         }
     }
 
-    /// Sets what follows from the changes; the rows that were set, each once.
+    /// Sets the attributes affected by the changes; returns the changed rows without duplicates.
     func update(_ graph: inout MemoryGraph, after changes: [Change], links: [ChangeSet.Link], now: Double) -> [RowKey] {
         guard !attributes.isEmpty else { return [] }
         var keys: [RowKey] = []
         var seen: Set<RowKey> = []
         var (changes, links, isFirst) = (changes, links, true)
-        // What was set may be what others are derived from; two that are derived from each other never end.
+        // Derived values may be the source of others; the limit ends cycles.
         for _ in 0..<16 {
             var next: [Change] = []
             for attribute in attributes {
@@ -104,7 +104,7 @@ struct MemoryDerivations {
         return keys
     }
 
-    /// The rows whose attribute the changes concern.
+    /// Returns the rows whose attribute the changes affect.
     private func rows(
         of attribute: Attribute, toSetAfter changes: [Change], _ links: [ChangeSet.Link], isFirst: Bool,
         in graph: MemoryGraph
@@ -138,7 +138,7 @@ struct MemoryDerivations {
         return keys
     }
 
-    /// Whether the attribute follows from what changed in the row itself.
+    /// Returns whether a change in the row itself affects the attribute.
     private func isOwnCause(_ change: Change, of attribute: Attribute, isFirst: Bool) -> Bool {
         switch attribute.derivation.source {
         case .now: isFirst
@@ -148,7 +148,7 @@ struct MemoryDerivations {
         }
     }
 
-    /// The owners of a to-many whose members came, went or changed.
+    /// Returns the owners of a to-many whose members were added, removed or changed.
     private func owners(
         _ property: CompiledProperty, _ attribute: Attribute, _ changes: [Change], _ links: [ChangeSet.Link]
     ) -> [Int64] {
@@ -222,7 +222,7 @@ struct MemoryDerivations {
                 let value = member.value(column, attribute.attribute?.type.kind ?? .object)
                 return value.isNull ? nil : .value(value)
             }
-            // The sum of nothing is 0, everything else of nothing is nil, as SQL has it.
+            // As in SQL, the sum of no values is 0, and every other aggregate is nil.
             if values.isEmpty { return aggregate == .sum ? .integer(0) : .null }
             return Self.value(
                 .function(aggregate.predicateName, [.constant(.collection(values, isOrdered: true))]), of: .null)
@@ -237,7 +237,7 @@ struct MemoryDerivations {
         return value
     }
 
-    /// The row with other columns where `set` has set them.
+    /// Returns the row with the columns that `set` changes.
     private static func copy(
         _ row: RowSnapshot, _ layout: RowLayout, _ set: (Int, RowBuilder) -> Bool
     ) -> RowSnapshot {

@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-// What a source in memory can do beside reading and saving.
+// The additional capabilities of a source in memory.
 extension MemoryEngine: WholeSource {}
 
 extension MemoryEngine: MovableSource {
@@ -10,11 +10,11 @@ extension MemoryEngine: MovableSource {
 }
 
 extension MemoryEngine: CopyTarget {
-    /// Each save costs a step for each row of the source.
+    /// Each save takes time proportional to the number of rows in the source.
     package var copiedPortion: Int { 16_384 }
     package func filling(_ body: () throws -> Void) throws { try writingOnce(body) }
     /// Keys follow from the rows.
     package func endCopy(highestKeys: () throws -> [Int: Int64], wasResumed: Bool) {}
-    /// The file is written at the end of a copy, so that an unfinished copy leaves nothing in it.
+    /// The file is written at the end of a copy, so that an incomplete copy leaves nothing in it.
     package func ownersWithMembers(of property: CompiledProperty, among owners: [Int64]) -> Set<Int64> { [] }
 }

@@ -3,7 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-// Every row of the entity is looked at: a fetch costs a step for each.
+// Fetches scan every row of the entity.
 extension MemoryEngine {
     package func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         let rows = RowList()
@@ -17,22 +17,22 @@ extension MemoryEngine {
 
     package func count(_ plan: FetchPlan) throws -> Int { try rows(plan, in: graph).count }
 
-    /// The rows that the plan selects, in its order.
+    /// Returns the rows that the plan selects, in its order.
     private func rows(_ plan: FetchPlan, in graph: MemoryGraph) throws -> [RowSnapshot] {
         try plan.window(sortedObjects(plan, in: graph)).compactMap {
             graph.row($0.key.primaryKey, root: model.entities[$0.key.entity].root)
         }
     }
 
-    /// What the plan selects, without its limit and offset, as what predicates look into.
+    /// Returns the objects that the plan selects, without its limit and offset, for evaluating predicates.
     func objects(_ plan: FetchPlan, in graph: MemoryGraph) throws -> [MemoryObject] {
         try MemoryKeys(model: model, entity: plan.entity).check(plan.predicate)
         let objects = graph.rows(of: plan.entity, includesSubentities: plan.includesSubentities)
-            .map { MemoryObject($0, in: graph) }
+            .filter { plan.keys?.contains($0.key.primaryKey) ?? true }.map { MemoryObject($0, in: graph) }
         return try plan.predicate.map { try $0.filter(objects, in: graph, now: clock.now) } ?? objects
     }
 
-    /// What the plan selects, sorted as it says.
+    /// Returns the objects that the plan selects, sorted.
     private func sortedObjects(_ plan: FetchPlan, in graph: MemoryGraph) throws -> [MemoryObject] {
         let objects = try objects(plan, in: graph)
         try MemoryKeys(model: model, entity: plan.entity).check(plan.sorts)

@@ -15,7 +15,7 @@ extension MemoryEngine {
     }
 }
 
-/// A dictionary fetch that is answered in memory.
+/// A dictionary fetch that memory evaluates.
 struct MemoryTuples {
     var plan: FetchPlan
     var columns: [FetchColumn]
@@ -28,14 +28,14 @@ struct MemoryTuples {
         return !groupBy.isEmpty || columns.contains { $0.expression.aggregates(entity, model) }
     }
 
-    /// - Throws: ``PredicateFailure`` for names that no row has, and columns that a group has not.
+    /// - Throws: ``PredicateFailure`` for unknown names, and for columns that are not in the groups.
     func check(_ model: CompiledModel) throws {
         let keys = MemoryKeys(model: model, entity: plan.entity)
         try keys.check(columns, groupBy: groupBy, having: having)
         if !isGrouped(model) { try keys.check(plan.sorts) }
     }
 
-    /// The tuples of the objects that meet the plan's predicate, in its order and within its limit.
+    /// Returns the tuples of the objects that satisfy the plan's predicate, in its order and within its limit.
     func tuples(of objects: [MemoryObject], in graph: any RowGraph) throws -> [[Value]] {
         var tuples: [[Value]]
         if isGrouped(graph.model) {
@@ -55,7 +55,7 @@ struct MemoryTuples {
 
     // MARK: Groups
 
-    /// Rows that become one tuple, and its values by name as predicates see them.
+    /// The rows of one tuple, and its values by name for predicates.
     fileprivate struct Group {
         let model: CompiledModel
         let entity: CompiledEntity
@@ -78,7 +78,7 @@ struct MemoryTuples {
                 return try evaluator.evaluate(group.first, in: frame)
             }
         }
-        // A sort may name a column.
+        // A sort may refer to a column by name.
         groups = try plan.sorts.sorted(groups) { sort, group in
             if sort.keyPath.count == 1, let place = columns.firstIndex(where: { $0.name == sort.keyPath[0] }) {
                 return group.operands[place].sortable
@@ -90,7 +90,7 @@ struct MemoryTuples {
         }
     }
 
-    /// The objects that have the same values, in the order in which their first ones come; all of them without expressions.
+    /// Groups the objects by equal values, in the order of their first objects; without expressions, all are one group.
     private func divided(_ objects: [MemoryObject], _ model: CompiledModel) throws -> [Group] {
         let expressions = groupBy
         let entity = model.entities[plan.entity]
@@ -114,9 +114,9 @@ struct MemoryTuples {
 
     private static func value(of operand: Operand, _ column: FetchColumn) throws -> Value {
         switch operand {
-        // An average is no integer, whatever it is of.
+        // An average is never an integer.
         case .value(.integer(let value)) where column.expression.isAverage: return .double(Double(value))
-        // What is computed without a result is nothing, as databases have it.
+        // As in databases, an undefined result is nil.
         case .value(.double(let value)) where value.isNaN && column.expression.isFunction: return .null
         case .value(let value): return value
         case .object(let object as MemoryObject):
@@ -133,7 +133,7 @@ struct MemoryTuples {
 }
 
 extension MemoryTuples.Group {
-    /// What is not aggregated is the same for all of a group; no rows at all have aggregates only.
+    /// A value that is not aggregated is the same for all rows of a group; no rows have only aggregates.
     fileprivate var first: Operand { objects.first.map { .object($0) } ?? .null }
 
     fileprivate func operand(_ expression: ExpressionNode) throws -> Operand {
@@ -142,13 +142,13 @@ extension MemoryTuples.Group {
 }
 
 extension ExpressionNode {
-    /// The functions that make one value of a group's rows.
+    /// The functions that compute one value from a group's rows.
     private static let aggregateNames: Set<String> = [
         "sum:", "count:", "min:", "max:", "average:", "median:", "mode:", "stddev:",
     ]
 
-    /// Whether this very function, as a column, makes one value of many rows: of what each row has one of. Of a collection (`books`,
-    /// SUBQUERY) it makes one value a row, and of `books.@count` one of all rows again.
+    /// Returns whether this function, as a column, aggregates rows: its argument has one value per row. For a
+    /// collection (`books`, SUBQUERY), it computes one value per row; for `books.@count`, again one of all rows.
     private func isAggregate(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
         guard case .function(let name, let arguments) = self, arguments.count == 1, Self.aggregateNames.contains(name)
         else { return false }
@@ -187,14 +187,14 @@ extension ExpressionNode {
         if case .function("average:", _) = self { true } else { false }
     }
 
-    /// Whether it computes something of all rows of a group.
+    /// Returns whether the expression aggregates the rows of a group.
     func aggregates(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
         if isAggregate(entity, model) { return true }
         guard case .function(_, let arguments) = self else { return false }
         return arguments.contains { $0.aggregates(entity, model) }
     }
 
-    /// The function with the group's values in place of what it is of.
+    /// Returns the function with its argument replaced by the group's values.
     fileprivate func aggregating(
         _ group: [MemoryObject], _ entity: CompiledEntity, _ model: CompiledModel
     ) -> ExpressionNode {
@@ -210,11 +210,11 @@ extension ExpressionNode {
             case .collection, .dictionary: nil
             }
         }
-        // Of a store's rows the average of nothing is nothing, as the database has it.
+        // As in databases, the average of no rows is nil.
         if name == "average:", values.isEmpty { return .constant(.value(.null)) }
         let list = ExpressionNode.constant(.collection(values, isOrdered: true))
         let function = ExpressionNode.function(name, [of == arguments[0] ? list : .function("distinct:", [list])])
-        // One value of a group, where in a predicate it is the list of all that are equally frequent.
+        // As a column it is one value; in a predicate, the list of all equally frequent values.
         return name == "mode:" ? .function("min:", [function]) : function
     }
 }

@@ -4,38 +4,39 @@ import CoreDataPrimitives
 import Foundation
 import Synchronization
 
-/// A source whose rows are in memory, in plain Swift: what stores can stand on that are read and written as a whole.
+/// A source whose rows are in memory, in plain Swift: the base of stores that are read and written as a whole.
 ///
 ///     let source = MemoryEngine(model: model)
 ///     _ = try source.save(keys: [item.root: 1]) { keys in … }
 ///
-/// Readers see the rows as the last save left them and do not wait for one that runs. A save copies the tables that it
-/// changes where somebody still reads them.
+/// Readers see the rows of the last save and do not wait for a running save. A save copies the tables that it changes
+/// if readers still use them.
 ///
-/// Derived attributes are set as a save is done. Predicates mean what they mean in SQL, since the evaluator is what the SQL engine is tested against.
+/// Derived attributes are set by each save. Predicates have the same meaning as in SQL, since tests compare the
+/// evaluator with the SQL engine.
 package final class MemoryEngine: RowSource {
     let model: CompiledModel
     package let identifier: String
     package let isReadOnly: Bool
     package let clock: StoreClock
-    /// Empty: the graph itself has every row.
+    /// Empty: the graph itself contains every row.
     package let rowCache: RowCache
     private let entities: Set<Int>
     private let derivations: MemoryDerivations
-    /// Whether a key is given out once for all entities, and not once for each hierarchy.
+    /// Whether keys are unique over all entities, and not only within each hierarchy.
     package let sharesKeys: Bool
-    /// What keeps the rows beyond the process, if anything does.
+    /// The backing that makes the rows persistent, if any.
     package let backing: (any MemoryBacking)?
 
     private typealias State = MemoryContents
 
     private let state: Mutex<State>
-    /// Held while somebody saves.
+    /// Held during a save.
     private let writing = NSRecursiveLock()
 
-    /// An empty source.
+    /// Makes an empty source.
     ///
-    /// - Parameter entities: ordinals of the entities that it has; all for `nil`.
+    /// - Parameter entities: ordinals of its entities; `nil` for all.
     /// - Throws: ``StoreFailure`` for a model with a derived attribute that cannot be computed.
     package convenience init(
         model: CompiledModel, entities: [Int]? = nil, identifier: String = UUID().uuidString,
@@ -47,7 +48,7 @@ package final class MemoryEngine: RowSource {
         try self.init(contents, entities: entities, isReadOnly: isReadOnly, clock: clock)
     }
 
-    /// A source with these rows, which are kept by `backing` from then on.
+    /// Makes a source with these rows, which `backing` stores from then on.
     package init(
         _ contents: MemoryContents, entities: [Int]? = nil, isReadOnly: Bool = false, sharesKeys: Bool = false,
         backing: (any MemoryBacking)? = nil, clock: StoreClock = .system
@@ -76,10 +77,10 @@ package final class MemoryEngine: RowSource {
         return includes(entity: entity) ? entity : nil
     }
 
-    /// The rows as they are now.
+    /// The current rows.
     var graph: MemoryGraph { state.withLock { $0.graph } }
 
-    // MARK: By key
+    // MARK: Rows by key
 
     package func heldRow(_ primaryKey: Int64, root: Int, staleness: Double) throws -> HeldRow? {
         cachedRow(primaryKey, root: root, staleness: staleness)
@@ -129,7 +130,7 @@ package final class MemoryEngine: RowSource {
 
     // MARK: Values
 
-    /// Rows have all their bytes in them.
+    /// Returns the bytes: rows contain all their values.
     package func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { Data(stored) }
 
     package func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? { nil }
@@ -209,7 +210,7 @@ package final class MemoryEngine: RowSource {
         backing?.close()
     }
 
-    /// Runs saves that are all written at the end, at once; where one fails, none is written.
+    /// Runs saves that are written together at the end; if one fails, none is written.
     package func writingOnce(_ body: () throws -> Void) throws {
         try checkWritable()
         writing.lock()
@@ -226,18 +227,18 @@ package final class MemoryEngine: RowSource {
         }
     }
 
-    /// Takes what was read, before anybody else knows the source.
+    /// Sets the content that was read, before other code uses the source.
     package func begin(with contents: MemoryContents) { state.withLock { $0 = contents } }
 
-    /// Everything that is there now.
+    /// The current content.
     package var contents: MemoryContents { state.withLock { $0 } }
 }
 
-/// What a ``MemoryEngine`` has: a value, as one save left it.
+/// The content of a ``MemoryEngine`` after a save, as a value.
 package struct MemoryContents: Sendable {
     package var identifier: String
     package var metadata = StoreMetadata(propertyList: Data())
-    /// The last key that was given out, by root entity.
+    /// The last assigned key, by root entity.
     var lastKeys: [Int: Int64] = [:]
     var graph: MemoryGraph
     /// Whether saves are not written one by one.
@@ -254,21 +255,21 @@ package struct MemoryContents: Sendable {
     }
 }
 
-/// Keeps the rows of a ``MemoryEngine`` beyond the process.
+/// Stores the rows of a ``MemoryEngine`` persistently.
 package protocol MemoryBacking: AnyObject, Sendable {
-    /// Writes what the engine will have as soon as this returns, all of it or nothing.
+    /// Writes the engine's next content completely or not at all; the engine adopts it when this returns.
     func write(_ contents: MemoryContents, after changes: ChangeSet) throws
     func close()
 }
 
-/// Keeps them in a file, which can be moved.
+/// Stores the rows in a file, which can be moved.
 package protocol FileBacking: MemoryBacking {
     /// See ``MovableSource/move(to:)``.
     func move(to path: String) throws
 }
 
 extension MemoryGraph {
-    /// The rows whose derived attributes were set.
+    /// Applies the changes; returns the rows whose derived attributes were set.
     fileprivate mutating func apply(
         _ changes: ChangeSet, _ derivations: MemoryDerivations, now: Double
     ) -> [RowKey] {

@@ -1,23 +1,23 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Where predicates that are answered in memory find the rows that theirs lead to.
+/// Provides related rows to predicates that memory evaluates.
 protocol RowGraph {
     var model: CompiledModel { get }
-    /// The row with that key in the hierarchy of a root entity.
+    /// Returns the row with the key in the hierarchy of a root entity.
     func row(_ key: Int64, root: Int) throws -> RowSnapshot?
-    /// The members of a to-many relationship: ordered ones in their order, others by key.
+    /// Returns the members of a to-many relationship: ordered ones in their order, others by key.
     func members(of owner: Int64, entity: Int, slot: Int) throws -> [RowSnapshot]
 }
 
-/// All rows of a ``MemoryEngine`` as one save left them; a value, so that readers keep theirs while somebody saves.
+/// All rows of a ``MemoryEngine`` after a save; a value, so that readers keep theirs during the next save.
 struct MemoryGraph: RowGraph {
     let model: CompiledModel
-    /// By root entity.
+    /// The tables by root entity.
     private var tables: [Int: MemoryTable] = [:]
     private var pairs: [Side: MemoryPairs] = [:]
 
-    /// A many-to-many relationship, by the one of its two sides that is declared first.
+    /// A many-to-many relationship, identified by the side that is declared first.
     private struct Side: Hashable {
         var entity: Int
         var slot: Int
@@ -27,7 +27,7 @@ struct MemoryGraph: RowGraph {
 
     private func layout(_ entity: Int) -> RowLayout { model.entities[entity].rowLayout }
 
-    // MARK: Asking
+    // MARK: Reading
 
     func row(_ key: Int64, root: Int) -> RowSnapshot? { tables[root]?.rows[key] }
 
@@ -36,15 +36,15 @@ struct MemoryGraph: RowGraph {
     /// The highest key that any row has ever had.
     var highestKey: Int64 { tables.values.map(\.highestKey).max() ?? 0 }
 
-    /// The highest key that a row of the hierarchy has ever had.
+    /// Returns the highest key that a row of the hierarchy has ever had.
     func highestKey(root: Int) -> Int64 { tables[root]?.highestKey ?? 0 }
 
-    /// The rows of the hierarchy whose column of that role has the key, in no order.
+    /// Returns the rows of the hierarchy whose column with the role has the key, in no order.
     func rows(referringTo key: Int64, by role: RowLayout.Role, root: Int) -> [RowSnapshot] {
         tables[root]?.rows(referringTo: key, by: role) ?? []
     }
 
-    /// The rows of an entity, and those below it where that is asked for, by key.
+    /// Returns the rows of an entity, optionally with those of its subentities, by key.
     func rows(of entity: Int, includesSubentities: Bool) -> [RowSnapshot] {
         let compiled = model.entities[entity]
         let wanted = includesSubentities ? Set(compiled.subtree) : [entity]
@@ -52,7 +52,7 @@ struct MemoryGraph: RowGraph {
             .sorted { $0.primaryKey < $1.primaryKey }
     }
 
-    /// The members of a to-many relationship: ordered ones in their order, others by key.
+    /// Returns the members of a to-many relationship: ordered ones in their order, others by key.
     func members(of owner: Int64, entity: Int, slot: Int) -> [RowSnapshot] {
         let property = model.entities[entity].properties[slot]
         guard let relationship = property.relationship else { return [] }
@@ -72,8 +72,8 @@ struct MemoryGraph: RowGraph {
         }
     }
 
-    /// The other ends of an owner's pairs, in the relationship's order, also those whose rows are gone; `nil` for a to-many
-    /// that has no pairs.
+    /// Returns the other ends of an owner's pairs, in the relationship's order, including missing rows; `nil` for a
+    /// to-many without pairs.
     func pairedKeys(of owner: Int64, entity: Int, slot: Int) -> [Int64]? {
         let property = model.entities[entity].properties[slot]
         guard let relationship = property.relationship,
@@ -82,7 +82,7 @@ struct MemoryGraph: RowGraph {
         return pairs[side]?.others(of: owner, fromDestination: isFlipped) ?? []
     }
 
-    /// The order value of a pair in the owner's relationship; `nil` where the pair has none.
+    /// Returns the order value of a pair in the owner's relationship; `nil` if the pair has none.
     func order(of pair: MemberPair, entity: Int, slot: Int) -> Int64? {
         let property = model.entities[entity].properties[slot]
         guard let relationship = property.relationship,
@@ -91,7 +91,7 @@ struct MemoryGraph: RowGraph {
         return pairs[side]?.order(of: pair.destination, beside: pair.owner, fromDestination: isFlipped)
     }
 
-    /// How many rows a to-many has, or pairs, which count though the row at the other end is gone.
+    /// Returns the number of members of a to-many; pairs count even if the row at the other end is missing.
     func memberCount(of owner: Int64, entity: Int, slot: Int) -> Int {
         let property = model.entities[entity].properties[slot]
         guard let relationship = property.relationship else { return 0 }
@@ -103,10 +103,10 @@ struct MemoryGraph: RowGraph {
         }
     }
 
-    /// How the members of a to-many are found.
+    /// The storage of a to-many's members.
     private enum Storage {
         case pairs(Side, isFlipped: Bool)
-        /// In a column of the members' rows, with their positions in another.
+        /// In a column of the members' rows, with their positions in another one.
         case column(RowLayout.Role, order: RowLayout.Role)
 
         init(_ property: CompiledProperty, _ relationship: CompiledRelationship, _ model: CompiledModel) {
@@ -128,15 +128,15 @@ struct MemoryGraph: RowGraph {
         }
     }
 
-    // MARK: Everything
+    // MARK: Whole content
 
     /// The root entities that have rows.
     var roots: [Int] { tables.filter { !$0.value.rows.isEmpty }.keys.sorted() }
     func rowCount(root: Int) -> Int { tables[root]?.rows.count ?? 0 }
-    /// The hierarchy's rows, in no order.
+    /// Returns the hierarchy's rows, in no order.
     func rows(root: Int) -> some Collection<RowSnapshot> { (tables[root]?.rows ?? [:]).values }
 
-    /// Every many-to-many relationship that has pairs, by the side that it is kept under.
+    /// Every many-to-many relationship that has pairs, by the side under which it is stored.
     var pairedSides: [(entity: Int, slot: Int)] {
         pairs.keys.map { ($0.entity, $0.slot) }.sorted { ($0.entity, $0.slot) < ($1.entity, $1.slot) }
     }
@@ -157,7 +157,7 @@ struct MemoryGraph: RowGraph {
 
     mutating func remove(_ key: RowKey) {
         let root = model.entities[key.entity].root
-        // The row's own entity: its layout tells what refers to it.
+        // Use the row's own entity: its layout contains the columns with references.
         guard let row = row(key.primaryKey, root: root) else { return }
         let layout = layout(row.entity)
         tables[root]?.remove(key.primaryKey, layout)

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPredicate
 import CoreDataPrimitives
 
-/// Finds what a request names and no row has, before a row is looked at: with none there it would go unnoticed.
+/// Validates the names in a request before evaluating it: without rows, unknown names would not be detected.
 struct MemoryKeys {
     let model: CompiledModel
     let entity: Int
@@ -59,7 +59,8 @@ struct MemoryKeys {
         return expression
     }
 
-    /// What a path of names leads to; `nil` for what is no property, such as `objectID` and `@count`.
+    /// Returns the property at a path of names; `nil` for a name that is not a property, such as `objectID` and
+    /// `@count`.
     private func property(at keys: [String]) throws -> CompiledProperty? {
         var entity = model.entities[entity]
         var found: CompiledProperty?
@@ -76,7 +77,7 @@ struct MemoryKeys {
             }
             switch property.kind {
             case .attribute:
-                // An element that a composite lacks is nil, as in a dictionary.
+                // As in a dictionary, a missing element of a composite is nil.
                 return remainder.isEmpty ? property : nil
             case .relationship(let relationship): entity = model.entities[relationship.destination]
             case .fetched:

@@ -1,10 +1,11 @@
 import CoreDataPredicate
 import CoreDataPrimitives
 
-// What a request does with rows in memory: to filter, to sort, to take a part.
+// Filters, sorts and limits rows in memory.
 
 extension PredicateNode {
-    /// The objects for which the predicate is true, in their order; its keys are rows of the graph.
+    /// Returns the objects for which the predicate is true, in their order; keys in the predicate are rows of the
+    /// graph.
     func filter(_ objects: [MemoryObject], in graph: any RowGraph, now: Double) throws -> [MemoryObject] {
         let frame = EvaluationFrame(now: now)
         let evaluator = PredicateEvaluator(try mapExpressions { try $0.lookingUpKeys(in: graph) })
@@ -13,7 +14,7 @@ extension PredicateNode {
 }
 
 extension FetchPlan {
-    /// What limit and offset leave of the elements.
+    /// Returns the elements within limit and offset.
     func window<Element>(_ elements: [Element]) -> [Element] {
         let rest = elements.dropFirst(max(0, offset))
         return Array(limit > 0 ? rest.prefix(limit) : rest)
@@ -21,12 +22,12 @@ extension FetchPlan {
 }
 
 extension [FetchPlan.Sort] {
-    /// The objects in the order of the sorts; what is equal keeps its order.
+    /// Returns the objects in the order of the sorts; the sort is stable.
     func sorted(_ objects: [MemoryObject]) throws -> [MemoryObject] {
         try sorted(objects) { sort, object in try object.sortValue(sort) }
     }
 
-    /// As ``sorted(_:)``, of anything that has values to sort by.
+    /// Sorts any values like ``sorted(_:)``.
     func sorted<Sorted>(
         _ elements: [Sorted], by value: (FetchPlan.Sort, Sorted) throws -> Operand
     ) rethrows -> [Sorted] {
@@ -52,7 +53,7 @@ extension MemoryObject {
 }
 
 extension Operand {
-    /// Objects sort by their keys, as the column of a to-one does.
+    /// Objects sort by their keys, like the column of a to-one.
     var sortable: Operand {
         guard case .object(let object as MemoryObject) = self else { return self }
         return .value(.integer(object.key.primaryKey))
@@ -60,7 +61,7 @@ extension Operand {
 }
 
 extension ExpressionNode {
-    /// The expression with the rows that constants name in their place.
+    /// Returns the expression with keys in constants replaced by their rows.
     func lookingUpKeys(in graph: any RowGraph) throws -> ExpressionNode {
         guard case .constant(let constant) = self else { return self }
         return .constant(try constant.lookingUpKeys(in: graph))
@@ -71,7 +72,7 @@ extension Constant {
     fileprivate func lookingUpKeys(in graph: any RowGraph) throws -> Constant {
         switch self {
         case .key(let key?):
-            // A row that is gone is nobody's equal.
+            // A missing row equals nothing.
             guard let row = try graph.row(key.primaryKey, root: graph.model.entities[key.entity].root) else {
                 return .key(key)
             }

@@ -3,7 +3,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// A row as predicates look into it; where a to-one leads to none, the place of one that has no values.
+/// A row as a predicate's object. For a to-one with a missing destination, it is an object without values.
 final class MemoryObject: PredicateObject {
     let key: RowKey
     let row: RowSnapshot?
@@ -43,7 +43,7 @@ final class MemoryObject: PredicateObject {
         }
     }
 
-    /// The elements by name, and nothing where none has a value.
+    /// Returns the elements by name; nil if none has a value.
     private func composite(_ attribute: CompiledAttribute) -> Operand {
         var entries: [(key: Operand, value: Operand)] = []
         for slot in attribute.elements {
@@ -78,7 +78,7 @@ final class MemoryObject: PredicateObject {
     func predicateRowKey(inStore identifier: String) -> RowKey? { key }
 }
 
-/// What `entity` is in a predicate on rows.
+/// The value of `entity` in a predicate on rows.
 private final class MemoryEntity: PredicateObject {
     private let name: String
 
@@ -88,7 +88,7 @@ private final class MemoryEntity: PredicateObject {
     func isSamePredicateObject(as other: any PredicateObject) -> Bool { (other as? MemoryEntity)?.name == name }
     var predicateHash: Int { name.hashValue }
     var predicateDescription: String { name }
-    // As a request has the entities that it is given.
+    // A request contains entities by name.
     var predicateName: String? { name }
     func predicateRowKey(inStore identifier: String) -> RowKey? { nil }
 }

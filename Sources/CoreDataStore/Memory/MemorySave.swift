@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What stands in the way of a save to a ``MemoryEngine``: all of it, not only the first.
+/// Finds all conflicts of a save to a ``MemoryEngine``, not only the first.
 struct MemorySave {
     let graph: MemoryGraph
 
@@ -13,7 +13,7 @@ struct MemorySave {
         return violations.isEmpty ? nil : .constraints(violations)
     }
 
-    /// - Throws: for a new row whose key another row of its hierarchy has.
+    /// - Throws: for a new row with the key of another row of its hierarchy.
     func checkKeys(_ changes: ChangeSet) throws {
         func rootKey(_ key: RowKey) -> RowKey {
             RowKey(entity: graph.model.entities[key.entity].root, primaryKey: key.primaryKey)
@@ -31,16 +31,16 @@ struct MemorySave {
         }
     }
 
-    // MARK: Outdated rows
+    // MARK: Stale rows
 
     private func conflicts(_ changes: ChangeSet) -> [SaveFailure.Conflict] {
-        // A row to be deleted that is gone is as it shall be.
+        // A row to delete that is already missing is no conflict.
         let deletions = changes.deletions.filter { row($0.key) != nil }
         let expected =
             changes.updates.map { (key: $0.old.key, version: $0.old.version) }
             + deletions.map { (key: $0.key, version: $0.version) }
             + changes.checks.map { (key: $0.key, version: $0.version) }
-        // Rows that were deleted and are to be there again, where somebody else was faster.
+        // Rows to restore that another client has already restored.
         let again = changes.insertions.filter { $0.row.version != 1 }.compactMap { insertion in
             row(insertion.row.key).map {
                 SaveFailure.Conflict(key: insertion.row.key, expectedVersion: 0, persisted: $0)
@@ -79,7 +79,7 @@ struct MemorySave {
     }
 
     private func violations(_ changes: ChangeSet) -> [SaveFailure.ConstraintViolation] {
-        // Rows that change are judged by what they become; of those, who keeps its values has them longest.
+        // Changed rows are checked with their new values; rows that keep their values come first.
         let updates =
             changes.updates.filter { !changesUniqueValue($0) } + changes.updates.filter { changesUniqueValue($0) }
         let changed = updates.map { ($0.new, nil) } + changes.insertions.enumerated().map { ($1.row, $0 as Int?) }
@@ -118,7 +118,7 @@ struct MemorySave {
         constraints(of: update.new.entity).contains { values(of: update.old, $0) != values(of: update.new, $0) }
     }
 
-    /// The entity's own and those of its ancestors.
+    /// Returns the constraints of the entity and its ancestors.
     private func constraints(of entity: Int) -> [Constraint] {
         var constraints: [Constraint] = []
         var next: Int? = entity
@@ -130,7 +130,7 @@ struct MemorySave {
         return constraints
     }
 
-    /// `nil` where one of them is nil: such a row is in nobody's way.
+    /// Returns the values; `nil` if one of them is nil, because such a row has no conflicts.
     private func values(of row: RowSnapshot, _ constraint: Constraint) -> [SQLValue]? {
         let layout = graph.model.entities[row.entity].rowLayout
         return row.values(constraint.slots.map { layout.columnOfSlot[$0] }, layout.kinds)

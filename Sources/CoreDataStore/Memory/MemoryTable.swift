@@ -1,15 +1,15 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// The rows of one root entity, and which of them refer to whom.
+/// The rows of one root entity, and the references between them.
 struct MemoryTable {
     private(set) var rows: [Int64: RowSnapshot] = [:]
     /// The highest key that a row has ever had.
     private(set) var highestKey: Int64 = 0
-    /// For each column that has keys of other rows: who has which key there.
+    /// For each column of keys, the rows that contain each key.
     private var referrers: [RowLayout.Role: [Int64: Set<Int64>]] = [:]
 
-    /// Puts a row in, in the place of the one with its key.
+    /// Inserts a row, or replaces the one with its key.
     mutating func put(_ row: RowSnapshot, _ layout: RowLayout) {
         remove(row.primaryKey, layout)
         rows[row.primaryKey] = row
@@ -26,7 +26,7 @@ struct MemoryTable {
         }
     }
 
-    /// The rows whose column of that role has the key, in no order.
+    /// Returns the rows whose column with the role has the key, in no order.
     func rows(referringTo key: Int64, by role: RowLayout.Role) -> [RowSnapshot] {
         referrers[role]?[key]?.compactMap { rows[$0] } ?? []
     }
@@ -44,13 +44,13 @@ struct MemoryTable {
     }
 }
 
-/// The pairs of a many-to-many relationship, found from either side.
+/// The pairs of a many-to-many relationship, indexed from both sides.
 struct MemoryPairs {
-    /// By owner and by destination: who is at the other end, and the position there.
+    /// By owner and by destination: the other ends, with the positions there.
     private var destinations: [Int64: [Int64: Int64?]] = [:]
     private var owners: [Int64: [Int64: Int64?]] = [:]
 
-    /// Puts a pair in; where it is there already, its positions become those that are given.
+    /// Inserts a pair; for an existing pair, sets its positions.
     mutating func insert(owner: Int64, destination: Int64, order: Int64?, inverseOrder: Int64?) {
         let known = destinations[owner]?[destination] ?? nil
         destinations[owner, default: [:]][destination] = .some(order ?? known)
@@ -63,7 +63,7 @@ struct MemoryPairs {
         owners[destination]?[owner] = nil
     }
 
-    /// Every pair once, by owner and destination.
+    /// Calls `body` with every pair once, by owner and destination.
     func forEach(_ body: (Int64, Int64, Int64?, Int64?) throws -> Void) rethrows {
         for (owner, members) in destinations.sorted(by: { $0.key < $1.key }) {
             for (destination, order) in members.sorted(by: { $0.key < $1.key }) {
@@ -72,12 +72,12 @@ struct MemoryPairs {
         }
     }
 
-    /// The position of a key among the other ends of an owner's pairs, or of a destination's.
+    /// Returns the position of a key among the other ends of an owner's or a destination's pairs.
     func order(of key: Int64, beside end: Int64, fromDestination: Bool) -> Int64? {
         (fromDestination ? owners : destinations)[end]?[key] ?? nil
     }
 
-    /// The other ends of an owner's pairs, or of a destination's, by position and key.
+    /// Returns the other ends of an owner's or a destination's pairs, by position and key.
     func others(of key: Int64, fromDestination: Bool) -> [Int64] {
         let found = (fromDestination ? owners : destinations)[key] ?? [:]
         return found.sorted { ($0.value ?? .min, $0.key) < ($1.value ?? .min, $1.key) }.map(\.key)

@@ -3,13 +3,13 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// A lightweight migration of a store that is one file.
+/// A lightweight migration of a single-file store.
 ///
 /// ```
-///  file read ──▶ rows in a database in memory ──▶ the steps of a store in SQLite ──▶ rows ──▶ file written anew
+///  read the file ──▶ rows to a database in memory ──▶ migrate like an SQLite store ──▶ rows ──▶ rewrite the file
 /// ```
-/// What becomes of objects is what becomes of them in SQLite, down to the keys and what is refused. The old file stays until
-/// the new one is whole; one that somebody else has written meanwhile is read again.
+/// The result is the same as in SQLite, including keys and refusals. The old file is kept until the new one is
+/// complete. If another client has written the file meanwhile, it is read again.
 package struct AtomicMigration {
     private let format: (any AtomicFormat.Type)?
     private let storeType: String
@@ -20,14 +20,14 @@ package struct AtomicMigration {
         storeType = format.storeType
     }
 
-    /// A migration of rows that somebody else reads and writes.
+    /// Makes a migration of rows that the caller reads and writes.
     package init(ofRowsOf storeType: String, _ migration: StoreMigration) {
         (self.storeType, self.migration) = (storeType, migration)
         format = nil
     }
 
-    /// What becomes of the rows of a store with that metadata, which `read` reads as rows of the model that it is given; `nil` where it is of the
-    /// newer model already.
+    /// Returns the migrated rows of a store with the metadata, which `read` reads with the model that it receives;
+    /// `nil` if the store already has the newer model.
     package func migrated(
         _ row: MetadataRow, path: String?, read: (ModelDocument) throws -> MemoryContents
     ) throws -> (contents: MemoryContents, outcome: StoreMigration.Outcome)? {
@@ -36,9 +36,9 @@ package struct AtomicMigration {
         return (contents, outcome)
     }
 
-    /// Migrates the store, unless it is of the newer model already.
+    /// Migrates the store, unless it already has the newer model.
     ///
-    /// - Throws: ``MigrationFailure``, ``StoreFailure``, ``AtomicFileFailure``. The file is then as it was.
+    /// - Throws: ``MigrationFailure``, ``StoreFailure``, ``AtomicFileFailure``. The file is then unchanged.
     package func run(path: String, timeout: Double?, isReadOnly: Bool) throws -> StoreMigration.Outcome {
         guard let format else { return .init() }
         guard !isReadOnly else { throw MigrationFailure.readOnly(path) }
@@ -59,7 +59,8 @@ package struct AtomicMigration {
         }
     }
 
-    /// What ``run(path:timeout:isReadOnly:)`` would do, but for what only the objects tell; `nil` where there is nothing to do.
+    /// Returns the plan of ``run(path:timeout:isReadOnly:)``, without checks that need the objects; `nil` if no
+    /// migration is needed.
     package func plan(path: String) throws -> MigrationPlan? {
         guard let format else { return nil }
         try format.check(migration.model, entities: migration.entities)
@@ -81,7 +82,7 @@ package struct AtomicMigration {
                 let loss = try MigrationExecutor(
                     connection: connection, external: ExternalData(storePath: nil), progress: migration.progress
                 ).run(plan)
-                // They would set values anew that are as they shall be.
+                // They would recompute values that are already correct.
                 try Self.removeTriggers(connection)
                 return (plan, loss)
             }
@@ -107,7 +108,7 @@ package struct AtomicMigration {
 
     // MARK: The database
 
-    /// A store of the older model, in memory.
+    /// Runs `body` with a store of the older model in memory.
     private func inDatabase<R>(
         _ contents: MemoryContents, _ source: StoreMigration.Source, _ body: (any SQLDatabase) throws -> R
     ) throws -> R {

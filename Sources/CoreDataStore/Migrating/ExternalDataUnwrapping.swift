@@ -1,12 +1,12 @@
 import CoreDataSQL
 import Foundation
 
-/// Reads values of a column from their files into the rows, one at a time.
+/// Reads values of a column from their external files to the rows, one at a time.
 struct ExternalDataUnwrapping {
     let table: String
     let column: String
 
-    /// The next row whose value may be in a file.
+    /// Returns the query for the next row whose value may be in a file.
     func query(after key: Int64) -> SelectStatement {
         let value = SQLExpression.column(nil, column)
         let primary = SQLExpression.column(nil, "Z_PK")

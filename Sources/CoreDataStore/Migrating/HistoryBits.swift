@@ -1,13 +1,13 @@
 import CoreDataSQL
 import Foundation
 
-/// Where the bits of updates in a history go when the properties of their entity change places.
+/// The new positions of an entity's bits in the history's updates, after its properties have changed positions.
 package struct HistoryBits: Hashable, Sendable {
-    /// By the old bit, the new one; -1 for what is gone.
+    /// By the old bit, the new one; -1 for a removed property.
     var places: [Int]
     var byteCount: Int
 
-    /// The bits of the same properties, at their new places.
+    /// Returns the bits of the same properties at their new positions.
     func moved(_ bits: Data) -> Data {
         var result = [UInt8](repeating: 0, count: byteCount)
         for (index, byte) in bits.enumerated() where byte != 0 {
@@ -20,7 +20,7 @@ package struct HistoryBits: Hashable, Sendable {
         return Data(result)
     }
 
-    /// Each value that updates of the entity have.
+    /// Returns the query for the distinct values of the entity's updates.
     func query(of entity: Int64) -> SelectStatement {
         let column = SQLExpression.column(nil, "ZCOLUMNS")
         var query = SelectStatement([.init(column)], from: .init(BookkeepingSchema.changeTable))
@@ -31,7 +31,7 @@ package struct HistoryBits: Hashable, Sendable {
         return query
     }
 
-    /// Writes all new values by one pass over the changes, so that no value is taken for another's old one.
+    /// Returns an update that writes all new values in one pass, so that no new value is mistaken for an old one.
     func update(of entity: Int64, _ values: [Data]) -> UpdateStatement {
         let column = SQLExpression.column(nil, "ZCOLUMNS")
         let isOne = SQLExpression.inList(column, values.map { .bind(.blob($0)) })

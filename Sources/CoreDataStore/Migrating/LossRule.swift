@@ -2,20 +2,20 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Decides whether an automatic migration may drop what its target has not.
+/// Decides whether an automatic migration may drop data that its target does not have.
 ///
 /// ```
 ///  store's version    program has it    drops nothing ──▶ migrated
-///                                       drops something ▶ migrated: the program says what became of it
-///                     program has not   drops nothing ──▶ migrated
-///                                       drops something ▶ refused where the program knows all versions, or the store has left
+///                                       drops something ▶ migrated: the program knows both versions
+///                     unknown version   drops nothing ──▶ migrated
+///                                       drops something ▶ refused if the program knows all versions, or the store has left
 ///                                                         the program's version behind; else migrated
 /// ```
-/// See docs/decisions/migrating-back.md.
+/// See docs/decisions/migrating-back.md for the rationale.
 package struct LossRule {
-    /// Whether the program has the version with these hashes, by entity.
+    /// Returns whether the program has the version with these hashes, by entity.
     package var knows: ([String: Data]) -> Bool
-    /// Whether the program has every version that it takes stores of: its model is from a folder of versions, or has stages.
+    /// Whether the program has every version of its model: the model is from a folder of versions, or has stages.
     package var knowsAll: Bool
 
     package init(knowsAll: Bool, knows: @escaping ([String: Data]) -> Bool) {
@@ -23,10 +23,10 @@ package struct LossRule {
     }
 
     /// - Parameters:
-    ///   - losses: what would be dropped.
-    ///   - hashes: of the store's entities.
-    ///   - target: the version hashes of the entities that the store will have.
-    /// - Throws: ``MigrationFailure`` of the kind `.unknownVersion` that names what would be dropped.
+    ///   - losses: the data that would be dropped.
+    ///   - hashes: the hashes of the store's entities.
+    ///   - target: the version hashes of the entities after the migration.
+    /// - Throws: ``MigrationFailure`` of the kind `.unknownVersion` that names the data that would be dropped.
     package func check(
         _ losses: [MappingLoss], from hashes: [String: Data], to target: [String: Data], _ row: MetadataRow
     ) throws {
@@ -38,7 +38,7 @@ package struct LossRule {
 }
 
 extension MigrationFailure {
-    /// The store is of a version that the program has not, and would lose something.
+    /// Returns the failure for a store with an unknown version that would lose data.
     static func unknownVersion(
         _ losses: [MappingLoss], hashes: [String: Data], target: [String: Data], _ row: MetadataRow,
         isBehind: Bool
@@ -72,21 +72,21 @@ extension MigrationFailure {
 }
 
 extension CompiledModel {
-    /// The version hashes of these entities, by name.
+    /// Returns the version hashes of these entities, by name.
     func versionHashes(of ordinals: [Int]) -> [String: Data] {
         Dictionary(
             ordinals.map { (entities[$0].name, entities[$0].versionHash) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
-// MARK: - What the store remembers
+// MARK: - Former versions in the metadata
 
 extension StoreMetadata {
-    /// The checksums of the versions that the store was migrated from, the oldest first.
+    /// The checksums of the versions that the store was migrated from, oldest first.
     package var formerVersions: [String] { dictionary[Key.formerVersions] as? [String] ?? [] }
 
-    /// The list that a migration to a version leaves: the version before is added. If the store returns to a former version, that and
-    /// all later ones are removed, so that the store can go forward again.
+    /// Returns the list after a migration: the version before it is added. If the store returns to a former version,
+    /// that and all later ones are removed, so that the store can be migrated forward again.
     ///
     ///     [A] at B, to C     // [A, B]
     ///     [A, B] at C, to A  // []
@@ -100,10 +100,11 @@ extension StoreMetadata {
         return Array((known.filter { $0 != old } + [old]).suffix(mostFormerVersions))
     }
 
-    /// A store is opened by reading them: of a model that is changed all day, as while it is developed, only the newest count.
+    /// The limit keeps opening fast: during development, a model may change many times a day, so only the newest
+    /// versions are kept.
     private static let mostFormerVersions = 64
 
-    /// The metadata with the list that a migration to another version leaves.
+    /// Returns the metadata with the list after a migration to another version.
     func migrated(to new: [String: Data]) throws -> StoreMetadata {
         var dictionary = dictionary
         let list = Self.formerVersions(formerVersions, from: versionHashes, to: new)

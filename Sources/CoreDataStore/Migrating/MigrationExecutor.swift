@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// Runs the steps of a migration, in the transaction of whoever calls it. Nothing of a row is ever in memory but a
-/// value
-/// that moves from a file into it.
+/// Runs the steps of a migration, in the caller's transaction. Row values stay in the database, except a value that is
+/// moved from an external file to its row.
 struct MigrationExecutor {
     let connection: any SQLConnection
     let external: ExternalData
-    /// Told before each step how many are done, of how many; throws to end the migration.
+    /// Called before each step with the number of completed steps and the total; an error that it throws ends the
+    /// migration.
     let progress: (Int, Int) throws -> Void
 
     func run(_ plan: MigrationPlan) throws -> MigrationLoss {
@@ -31,7 +31,7 @@ struct MigrationExecutor {
             do { try run(step) } catch let failure as SQLFailure { throw self.failure(of: step, failure) }
         }
         try tell(plan.steps.count, plan)
-        // Who has the store open looks at its model again before he writes.
+        // Programs with the open store check its model again before they write.
         guard try connection.schemaVersion() == schema else { return loss }
         do { try connection.changeSchemaVersion(rowsOf: plan.changedTables) } catch let failure as SQLFailure {
             throw Self.failure("have others look at the model again", failure)
@@ -48,7 +48,7 @@ struct MigrationExecutor {
         case .create(let statement): try connection.make(statement)
         case .change(let change): try connection.execute(change.text(in: connection.dialect).sql)
         case .insert(let statement): try connection.run(statement)
-        // Derived values are what the schema makes of them.
+        // Derived values use the functions of the schema.
         case .update(let statement): try connection.run(statement.text(in: connection.dialect.inSchemas))
         case .delete(let statement): try connection.run(statement)
         case .refuse(let query, let reason):
@@ -63,8 +63,8 @@ struct MigrationExecutor {
         let values = try connection.rows(bits.query(of: entity)).compactMap { row -> Data? in
             if case .blob(let data)? = row.first { data } else { nil }
         }
-        // New values of one part must not be old ones of the next, so there is one part unless there are very many
-        // values.
+        // New values of one part must not equal old ones of the next part, so there is only one part unless there are
+        // very many values.
         let limit = max(1, (connection.dialect.maximumBindings - 1) / 3)
         guard values.count > limit else {
             if !values.isEmpty { try connection.run(bits.update(of: entity, values)) }
@@ -73,7 +73,7 @@ struct MigrationExecutor {
         try moveMany(bits, of: entity)
     }
 
-    /// Row by row, where there are more values than a statement takes.
+    /// Moves the bits row by row, if there are more values than a statement supports.
     private func moveMany(_ bits: HistoryBits, of entity: Int64) throws {
         let key = SQLExpression.column(nil, "Z_PK")
         var last = Int64.min
@@ -111,7 +111,7 @@ struct MigrationExecutor {
         return failure
     }
 
-    /// How many rows are in the way.
+    /// Returns the number of rows that conflict.
     private func count(_ query: SelectStatement) throws -> Int {
         var all = query
         all.limit = nil

@@ -5,7 +5,7 @@ import Foundation
 extension MigrationPlanner {
     // MARK: Numbers
 
-    /// The rows of `Z_PRIMARYKEY`. The keys handed out never become fewer, so that none is given out again.
+    /// Returns the steps for the rows of `Z_PRIMARYKEY`. Key counters never decrease, so that no key is assigned again.
     func numberSteps(_ flows: [MigrationFlow]) -> [MigrationStep] {
         var delete = DeleteStatement(from: BookkeepingSchema.primaryKeyTable)
         delete.condition = .comparison(
@@ -70,7 +70,7 @@ extension MigrationPlanner {
     // MARK: History
 
     /// The history stays; its changes are those of the entities and properties as they are now. What it has of removed
-    /// entities goes: nothing could name those objects.
+    /// entities goes: nothing could name those objects. The migration itself is its last transaction.
     func historySteps() -> [MigrationStep] {
         guard !source.changeColumns.isEmpty else { return [] }
         let entity = SQLExpression.column(nil, "ZENTITY")
@@ -102,10 +102,10 @@ extension MigrationPlanner {
                 where: .inList(entity, pairs.map { .integer($0.0) }))
             steps.append(MigrationStep(.update(update), "give the history the new numbers of entities"))
         }
-        return steps
+        return steps + recordSteps()
     }
 
-    /// Where the bits of an entity's updates go; `nil` where they stay.
+    /// Returns the new positions of the bits of an entity's updates; `nil` if they do not change.
     private func bits(of member: MigrationFlow.Member) -> HistoryBits? {
         let (old, new) = (oldModel.entities[member.old], newModel.entities[member.new])
         guard let was = source.schema.layout.entities[member.old], let now = target.layout.entities[member.new] else {
@@ -144,7 +144,7 @@ extension MigrationPlanner {
                 let old =
                     after.indices.contains(index)
                     ? mapping.sourceSlot(of: after[index], in: member.new).flatMap(before.firstIndex) : nil
-                // What is there already, or nothing where nothing was.
+                // The bits do not change, or were never set.
                 if old == index || old == nil && index >= before.count { continue }
                 let value = old.flatMap { $0 < count ? SQLExpression.column(nil, "ZTOMBSTONE\($0)") : nil }
                 assignments.append(.init("ZTOMBSTONE\(index)", value ?? .null))

@@ -2,7 +2,8 @@ import CoreDataModel
 import CoreDataSQL
 
 extension MigrationPlanner {
-    /// What must not be among the rows: objects that would be lost, or told wrongly, without anybody having said so.
+    /// Returns checks for rows that must not exist: objects that would be lost or changed wrongly without a decision of
+    /// the developer.
     func checks(_ flows: [MigrationFlow]) throws -> [MigrationStep] {
         var steps: [MigrationStep] = []
         for flow in flows {
@@ -22,7 +23,7 @@ extension MigrationPlanner {
         }.sorted { ($0.subject ?? "") < ($1.subject ?? "") }
     }
 
-    /// Queries for how many objects each entity has that is gone.
+    /// Returns queries for the number of objects of each removed entity.
     func removedObjects() -> [(entity: String, count: SelectStatement)] {
         source.entities.compactMap { ordinal in
             guard mapping.destination(of: ordinal) == nil, let bound = source.schema.layout.entities[ordinal],
@@ -48,7 +49,7 @@ extension MigrationPlanner {
             ), "check that there are no objects of \(entity.name), which is abstract now", subject: entity.name)
     }
 
-    /// A relationship that takes one object gets its pairs from one that could have had several.
+    /// Checks a to-one relationship that takes its pairs from one that could have several objects.
     private func doubts(
         _ role: RowLayout.Role, _ member: MigrationFlow.Member, _ flow: MigrationFlow
     ) -> [MigrationStep] {

@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// What of a migration was put off, as a value that the store's metadata keep.
+/// A deferred part of a migration, stored in the store's metadata.
 package enum DeferredTask: Hashable, Sendable {
-    /// A table has columns of properties that are gone, or in another order than a fresh store's: it is to be made anew.
+    /// A table has columns of removed properties, or columns in another order than a new store: it must be rebuilt.
     case rebuild(table: String)
-    /// A table of entities that are gone, or that was made anew, is still there.
+    /// The table of removed entities, or the old version of a rebuilt table, still exists.
     case drop(table: String)
 
     init?(_ text: String) {
@@ -28,12 +28,12 @@ package enum DeferredTask: Hashable, Sendable {
 }
 
 extension StoreMetadata {
-    /// What migrations have put off, in the order in which it is to be done.
+    /// The deferred tasks in their order of execution.
     package var deferredTasks: [DeferredTask] {
         (dictionary[Key.deferredTasks] as? [String] ?? []).compactMap(DeferredTask.init)
     }
 
-    /// The same metadata with other tasks; the flag that users see goes with the last of them.
+    /// Returns the metadata with other tasks; the flag that users see is removed with the last task.
     package func deferring(_ tasks: [DeferredTask]) throws -> StoreMetadata {
         var dictionary = dictionary
         dictionary[Key.deferredTasks] = tasks.isEmpty ? nil : tasks.map(\.text)
@@ -42,17 +42,18 @@ extension StoreMetadata {
     }
 }
 
-// Putting off. A table that need not be copied stays where it is: what is new is added behind what there is, columns of what is gone
-// stay, and nobody reads them. What would be dropped stays too.
+// Deferral. A table that need not be copied remains: new columns are added after the existing ones, and columns of
+// removed properties remain unused. Tables that would be dropped remain too.
 extension MigrationPlanner {
-    /// Whether the rows can stay in a table that is not as a fresh store has it, for now.
+    /// Returns whether the rows can remain in a table that differs from that of a new store.
     func canWait(_ flow: MigrationFlow) -> Bool {
         guard defers || dialect.altersTables, let old = flow.oldTable, old == flow.table.name,
             ([flow.number] + flow.values).allSatisfy({ !$0.readsTables })
         else { return false }
         let present = source.columns[old.uppercased()] ?? []
         return zip(flow.table.columns, flow.values).allSatisfy { column, value in
-            // What is there under that name has to be what belongs there, of whatever is left of older versions too.
+            // An existing column with the name must have the expected content, considering remains of older versions
+            // too.
             !present.contains(column.name.uppercased())
                 || value.keeps(Self.column(column.name)) && isOfType(column, in: old)
         }
@@ -62,7 +63,7 @@ extension MigrationPlanner {
         dialect.keepsTexts || source.types[table]?[column.name] == dialect.catalogTypes[column.type]
     }
 
-    /// The columns of such a table that were the older model's and are not the newer one's; what somebody else added stays.
+    /// Returns the columns of such a table that only the older model has; columns that another program added remain.
     func droppedColumns(of flow: MigrationFlow) -> [MigrationStep] {
         guard let root = flow.members.first.map({ oldModel.entities[$0.old].root }),
             let old = source.schema.table(ofRoot: root)
@@ -76,7 +77,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The columns that such a table lacks.
+    /// Returns the columns that such a table lacks.
     func additions(to flow: MigrationFlow) -> [MigrationStep] {
         let present = source.columns[flow.table.name.uppercased()] ?? []
         let wanted = target.createTable(flow.table).columns
@@ -87,7 +88,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Tables that nothing reads any more, without their indexes, whose names may be wanted.
+    /// Returns the steps for unused tables: their indexes are dropped, because their names may be needed.
     func leavings(_ tables: [String]) -> [MigrationStep] {
         let left = Set(tables.map { $0.uppercased() })
         return source.parts.filter { $0.kind == .index && $0.text != nil && left.contains($0.table.uppercased()) }.map {
@@ -95,7 +96,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// What earlier migrations have left: their tables' names may be wanted.
+    /// Returns the steps for remains of earlier migrations, whose table names may be needed.
     func earlierLeavings() -> [MigrationStep] {
         source.metadata.metadata.deferredTasks.compactMap { task in
             guard case .drop(let table) = task, isLeft(table) else { return nil }
@@ -103,7 +104,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether a table is there and of no entity.
+    /// Returns whether a table exists without an entity.
     func isLeft(_ table: String) -> Bool {
         let used = source.schema.layout.entities.compactMap { $0?.table } + source.schema.joinTables.map(\.name)
         return source.tables[table.uppercased()] != nil && !used.contains { $0.uppercased() == table.uppercased() }
@@ -112,7 +113,7 @@ extension MigrationPlanner {
 
     // MARK: Finishing
 
-    /// The steps that make one table as a fresh store has it; none where it is.
+    /// Returns the steps that give a table the form of a new store; empty if it has it.
     func rebuild(_ name: String) throws -> [MigrationStep] {
         guard source.schema.numbers == target.numbers else { return [] }
         let flows = try target.tables.map { try flow(to: $0) }
@@ -141,7 +142,7 @@ extension MigrationPlanner {
 }
 
 extension SQLExpression {
-    /// Whether a row's value is that of the column, or what replaces NULL there.
+    /// Returns whether the expression is the column's value, or a replacement for its NULL.
     fileprivate func keeps(_ column: SQLExpression) -> Bool {
         if self == column { return true }
         guard case .function(.ifNull, let parts) = self else { return false }

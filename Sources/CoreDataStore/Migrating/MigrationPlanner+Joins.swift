@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataSQL
 
 extension MigrationPlanner {
-    /// Where the pairs of a many-to-many relationship come from, seen from its master's side; the old entities whose
+    /// Returns the sources of a many-to-many relationship's pairs, from its master's side, with the old entities whose
     /// objects have them.
     private func sources(of join: SchemaJoinTable) -> [(links: MigrationLinks, entities: [Int])] {
         var found = links(to: join.master.slot, declaredIn: join.master.entity)
@@ -14,7 +14,7 @@ extension MigrationPlanner {
         return found.map { ($0.key, $0.value) }.sorted { ($0.0.table, $0.0.far) < ($1.0.table, $1.0.far) }
     }
 
-    /// Whether the pairs can stay where they are.
+    /// Returns whether the pairs can remain in their table.
     func isKept(_ table: SchemaJoinTable) throws -> Bool {
         let found = sources(of: table)
         guard found.count == 1, let (links, entities) = found.first, try isSame(target.createTable(table)) else {
@@ -31,7 +31,7 @@ extension MigrationPlanner {
         let name = "\(master.name).\(master.properties[table.master.slot].name)"
         return sources(of: table).flatMap { links, entities -> [MigrationStep] in
             var steps = [insertion(into: table, links, entities)]
-            // What was no relationship of its own inverse has each pair in one direction only.
+            // A relationship that was not its own inverse before has each pair in only one direction.
             if table.isSelfInverse, links.nearEntity != nil || links.farEntity != nil {
                 steps.append(insertion(into: table, links, entities, isMirrored: true))
             }
@@ -67,7 +67,7 @@ extension MigrationPlanner {
         return insert
     }
 
-    /// Conditions for objects that stay, of either side; `nil` where all do.
+    /// Returns conditions for the objects of either side that remain; `nil` if all do.
     private func ends(of table: SchemaJoinTable, _ links: MigrationLinks, _ entities: [Int]) -> [SQLExpression?] {
         let property = newModel.entities[table.master.entity].properties[table.master.slot]
         let nears = heirs(of: links.nearEntities.filter(entities.contains), below: table.master.entity)

@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// The pairs of objects that a relationship of the older model joins, wherever the file keeps them.
+/// The pairs of objects of a relationship of the older model, independent of where the file stores them.
 ///
 /// ```
 ///  to-one                     near Z_PK           far the foreign key
@@ -11,19 +11,19 @@ import CoreDataSQL
 /// ```
 struct MigrationLinks: Hashable {
     var table: String
-    /// The column with the key of the object whose relationship it is.
+    /// The column with the key of the near object, which owns the relationship.
     var near: String
     var far: String
-    /// The columns with the positions: of the near object among the far one's, and the other way.
+    /// The columns with the positions: of the near object among the far one's members, and vice versa.
     var nearOrder: String?
     var farOrder: String?
-    /// The columns with the numbers of the entities.
+    /// The columns with the entity numbers.
     var nearEntity: String?
     var farEntity: String?
-    /// The entities that either may be of, by ordinal.
+    /// The possible entities of each side, by ordinal.
     var nearEntities: [Int]
     var farEntities: [Int]
-    /// Whether a near object has at most one far one, and the other way.
+    /// Whether a near object has at most one far object, and vice versa.
     var isToOne: Bool
     var isInverseToOne: Bool
 
@@ -36,16 +36,16 @@ struct MigrationLinks: Hashable {
 }
 
 extension MigrationPlanner {
-    /// What the columns of a to-one get.
+    /// The values of a to-one's columns.
     struct End {
         var key: SQLExpression
         var entity: SQLExpression
         var order: SQLExpression
-        /// What must not have several far objects for one near one.
+        /// Links that must not have several far objects for one near object.
         var doubtful: [MigrationLinks]
     }
 
-    /// The links of an old entity's relationship; `nil` where the file does not keep them.
+    /// Returns the links of an old entity's relationship; `nil` if the file does not store them.
     func links(of slot: Int, in ordinal: Int) -> MigrationLinks? {
         let entity = oldModel.entities[ordinal]
         let property = entity.properties[slot]
@@ -101,7 +101,7 @@ extension MigrationPlanner {
 
     private func stored(_ ordinals: [Int]) -> [Int] { ordinals.filter { source.schema.layout.entities[$0] != nil } }
 
-    /// The links that a newer relationship gets from the older ones that its entity and those below it had.
+    /// Returns the links that a newer relationship takes over from the older ones of its entity and subentities.
     func links(to slot: Int, declaredIn ordinal: Int) -> [MigrationLinks: [Int]] {
         var found: [MigrationLinks: [Int]] = [:]
         for entity in newModel.entities[ordinal].subtree {
@@ -126,7 +126,7 @@ extension MigrationPlanner {
         return end(found, to: relationship.destination, member, flow)
     }
 
-    /// The owner of a row in a to-many without inverse.
+    /// Returns the owner of a row in a to-many without inverse.
     func owner(_ entity: Int, _ slot: Int, _ member: MigrationFlow.Member, _ flow: MigrationFlow) -> End? {
         end(links(to: slot, declaredIn: entity).keys.map(\.reversed), to: entity, member, flow)
     }
@@ -143,7 +143,7 @@ extension MigrationPlanner {
         if found.count == 1, first.near == "Z_PK", first.table == flow.oldTable {
             return end(inRow: first, kept)
         }
-        // Each near object is looked up where the links are.
+        // Each near object is looked up in the table of the links.
         let keys = found.map { scalar($0, .column("l", $0.far), kept) }
         let key = keys.count == 1 ? keys[0] : SQLExpression.function(.coalesce, keys)
         let made = SQLExpression.caseWhen(
@@ -157,7 +157,7 @@ extension MigrationPlanner {
         )
     }
 
-    /// The key stands in the row itself.
+    /// The key is in the row itself.
     private func end(inRow links: MigrationLinks, _ kept: [MigrationFlow.Member]) -> End {
         let column = Self.column(links.far)
         let isFiltered = kept.count < links.farEntities.count
@@ -186,7 +186,7 @@ extension MigrationPlanner {
                 ?? made, doubtful: [])
     }
 
-    /// The new number of the entity of the row with that key.
+    /// Returns the new number of the entity of the row with the key.
     private func number(
         ofRowWith key: SQLExpression, in links: MigrationLinks, _ kept: [MigrationFlow.Member]
     ) -> SQLExpression {
@@ -200,7 +200,7 @@ extension MigrationPlanner {
         return .scalar(select)
     }
 
-    /// `(SELECT MIN(l.far) FROM links l WHERE l.near = s.Z_PK)`
+    /// Returns `(SELECT MIN(l.far) FROM links l WHERE l.near = s.Z_PK)`.
     private func scalar(
         _ links: MigrationLinks, _ value: SQLExpression, _ kept: [MigrationFlow.Member]
     ) -> SQLExpression {
@@ -214,9 +214,9 @@ extension MigrationPlanner {
         return .scalar(select)
     }
 
-    // MARK: Which objects stay
+    // MARK: Remaining objects
 
-    /// The old entities whose objects are, in the newer model, of an entity or below it.
+    /// Returns the old entities whose objects belong, in the newer model, to an entity or its subentities.
     func heirs(of old: [Int], below destination: Int) -> [MigrationFlow.Member] {
         let allowed = Set(newModel.entities[destination].subtree)
         return old.compactMap { ordinal in
@@ -227,7 +227,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether a key is that of a row of one of the entities.
+    /// Returns whether a key is that of a row of one of the entities.
     func isOneOf(_ key: SQLExpression, _ all: [Int], _ kept: [MigrationFlow.Member]) -> SQLExpression {
         var select = SelectStatement([.init(.column("d", "Z_PK"))], from: .init(table(of: all), as: "d"))
         select.condition = .inList(
@@ -239,7 +239,7 @@ extension MigrationPlanner {
         current(ordinals.first.flatMap { source.schema.layout.entities[$0]?.table } ?? "")
     }
 
-    /// Positions in the order of keys, with room between them.
+    /// Returns positions in the order of keys, with gaps.
     static func madeOrder(_ key: SQLExpression) -> SQLExpression {
         .arithmetic(.add, .arithmetic(.multiply, key, .integer(1024)), .integer(1024))
     }

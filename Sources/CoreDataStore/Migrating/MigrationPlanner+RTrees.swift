@@ -1,9 +1,9 @@
 import CoreDataSQL
 
-// An R-tree stays with its table where the newer model has the same one. Every other one goes before rows move, and is made of the rows
-// in the end: the triggers that keep it would go with its table, and it would have the rows as they were.
+// Keeps an R-tree with its table if the newer model has the same one. All others are dropped before rows move and
+// rebuilt at the end: their triggers would be dropped with their table, and their content would be stale.
 extension MigrationPlanner {
-    /// - Parameter tables: those that stay where they are.
+    /// - Parameter tables: the tables that remain.
     func rTreeRemovals(keeping tables: Set<String>) throws -> [MigrationStep] {
         let kept = Set(try keptTrees(tables).map(\.name))
         return source.parts.filter(\.isRTree).filter { !kept.contains($0.name) }.flatMap { tree in
@@ -13,7 +13,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Makes those that the newer model has and the store has not any more.
+    /// Returns the steps that build the R-trees of the newer model that the store no longer has.
     func rTreeSteps(keeping tables: Set<String>) throws -> [MigrationStep] {
         let kept = try keptTrees(tables)
         return try target.rTrees().filter { !kept.contains($0) }.map { tree in
@@ -28,13 +28,13 @@ extension MigrationPlanner {
     }
 }
 
-extension MigrationSource.Part {
+extension CatalogPart {
     /// Whether it is an R-tree of this library or of Apple's.
     fileprivate var isRTree: Bool {
         kind == .table && name.hasPrefix(CreateRTree.prefix) && text?.uppercased().contains("USING RTREE") == true
     }
 
-    /// Whether the statement reads or writes the table.
+    /// Returns whether the statement reads or writes the table.
     fileprivate func mentions(_ table: String) -> Bool {
         guard let text else { return false }
         return text.contains("\(table) ") || text.contains(SQLIdentifier.quoted(table))

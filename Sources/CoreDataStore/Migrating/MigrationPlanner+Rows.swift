@@ -3,9 +3,9 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The rows that come to one table of the newer model.
+/// The rows that move to one table of the newer model.
 struct MigrationFlow {
-    /// An entity's rows, which stay one entity's.
+    /// The rows of an entity, which all move to the same new entity.
     struct Member: Hashable {
         /// The ordinal in the older model.
         var old: Int
@@ -15,11 +15,11 @@ struct MigrationFlow {
 
     var table: SchemaTable
     var members: [Member]
-    /// The table that they are in, as it is called in the file; `nil` where there are none.
+    /// The name of their current table in the file; `nil` if there is none.
     var oldTable: String?
-    /// Whether rows of that table do not come here.
+    /// Whether other rows of that table do not move to this one.
     var isPartial: Bool
-    /// `Z_ENT`, then each column of the table; of the row `s`.
+    /// The new `Z_ENT`, then each column of the table, for the row `s`.
     var number = SQLExpression.null
     var values: [SQLExpression] = []
 }
@@ -56,20 +56,20 @@ extension MigrationPlanner {
 
     // MARK: Values
 
-    /// The row's new `Z_ENT`.
+    /// Returns the row's new `Z_ENT`.
     private func number(of members: [MigrationFlow.Member]) -> SQLExpression {
         let pairs = members.map { (source.schema.numbers[$0.old] ?? 0, target.numbers[$0.new] ?? 0) }
         return Self.renumbered(Self.column("Z_ENT"), pairs)
     }
 
-    /// The number that stands for another; the same expression where all stay.
+    /// Returns the new entity number for an old one; the same expression if none changes.
     static func renumbered(_ number: SQLExpression, _ pairs: [(old: Int64, new: Int64)]) -> SQLExpression {
         guard pairs.contains(where: { $0.old != $0.new }) else { return number }
         return .caseWhen(
             pairs.map { .init(.comparison(.equal, number, .integer($0.old)), .integer($0.new)) }, otherwise: .null)
     }
 
-    /// One expression for rows of all entities; entities that differ are told apart.
+    /// Returns one expression for rows of all entities; a CASE distinguishes entities with different expressions.
     private func combined(
         _ members: [MigrationFlow.Member], _ value: (MigrationFlow.Member) throws -> SQLExpression
     ) throws -> SQLExpression {
@@ -93,7 +93,7 @@ extension MigrationPlanner {
             otherwise: .null)
     }
 
-    /// Whether a column is NULL in all rows of an entity, which has no property there.
+    /// Returns whether a column is NULL in all rows of an entity that has no property for it.
     private func isNeverSet(_ expression: SQLExpression, in entity: Int) -> Bool {
         guard case .column(Self.row, let name) = expression, let bound = source.schema.layout.entities[entity] else {
             return false
@@ -135,10 +135,11 @@ extension MigrationPlanner {
         return fallback == .null ? value : .function(.ifNull, [value, fallback])
     }
 
-    /// The value; of an element only in rows that have the composite attribute. A row without the composite stays without it.
+    /// Returns the value; for an element, only for rows that have the composite attribute. A row without the composite
+    /// remains without it.
     ///
-    /// A row has the composite if an element that the older model has too is not NULL. If all elements of the composite are new, the
-    /// composite around it decides. A composite that is new as a whole gets the values in every row.
+    /// A row has the composite if an element that the older model has too is not NULL. If all elements of the composite
+    /// are new, the enclosing composite decides. A completely new composite gets the values in every row.
     private func whereCompositeIs(
         _ value: SQLExpression, _ slot: Int, _ member: MigrationFlow.Member
     ) -> SQLExpression {
@@ -152,7 +153,7 @@ extension MigrationPlanner {
             let others = properties.indices.filter { $0 != slot && isElement($0, of: composite) }
                 .compactMap { oldColumn(of: $0, member) }.map { SQLExpression.isNotNull(Self.column($0)) }
             if !others.isEmpty { return .caseWhen([.init(.any(others), value)], otherwise: .null) }
-            // The value stands in for a NULL in the composite's only element: the row has no such composite.
+            // The value would replace a NULL in the composite's only element: the row has no such composite.
             if properties[composite].isOptional, oldColumn(of: slot, member) != nil { return .null }
             enclosing = properties[composite].composite
         }
@@ -167,7 +168,7 @@ extension MigrationPlanner {
         oldProperty(of: slot, member)?.attribute
     }
 
-    /// The column that an attribute's values are in.
+    /// Returns the column that contains an attribute's values.
     func oldColumn(of slot: Int, _ member: MigrationFlow.Member) -> String? {
         guard let old = mapping.sourceSlot(of: slot, in: member.new) else { return nil }
         let column = oldModel.entities[member.old].rowLayout.columnOfSlot[old]
@@ -193,7 +194,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// A default that says of what type it is, unless it is bytes.
+    /// Returns a default with an explicit type, except for bytes.
     private func typed(_ value: Value) -> QueryScalar? {
         switch value {
         case .data, .opaque: nil
@@ -203,12 +204,12 @@ extension MigrationPlanner {
 
     // MARK: External data
 
-    /// Plain bytes in the envelope of values that may be in a file.
+    /// Wraps plain bytes in the envelope of values that may be external.
     private static func wrapped(_ value: SQLExpression) -> SQLExpression {
         .cast(.arithmetic(.concatenate, .bind(.blob(Data([ExternalData.Mark.inline]))), value), to: .bytes)
     }
 
-    /// The bytes without their envelope; those in files have been read in before.
+    /// Removes the envelope; values in files were read to their rows before.
     private static func unwrapped(_ value: SQLExpression) -> SQLExpression {
         let mark = SQLExpression.bind(.blob(Data([ExternalData.Mark.inline])))
         let isWrapped = SQLExpression.comparison(
@@ -218,7 +219,7 @@ extension MigrationPlanner {
             otherwise: value)
     }
 
-    /// Reads values in files into the rows of attributes that may no longer be in any.
+    /// Returns the steps that read external values to the rows of attributes that are no longer stored externally.
     func unwrappings(_ flows: [MigrationFlow]) -> [MigrationStep] {
         var found: [String: MigrationStep] = [:]
         for flow in flows {
@@ -238,7 +239,7 @@ extension MigrationPlanner {
         return found.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Queries for what may name files that nothing names afterwards.
+    /// Returns queries for values that may name files which are unused afterwards.
     func lostFiles() -> [SelectStatement] {
         source.entities.flatMap { ordinal -> [SelectStatement] in
             let old = oldModel.entities[ordinal]
@@ -270,8 +271,8 @@ extension MigrationPlanner {
 
     // MARK: Steps
 
-    /// Whether the rows can stay where they are: the table is as a fresh store has it, and what changes in a row comes
-    /// from that row.
+    /// Returns whether the rows can remain: the table has the form of a new store, and changes of a row depend only on
+    /// that row.
     func isKept(_ flow: MigrationFlow) throws -> Bool {
         guard flow.oldTable == flow.table.name, try isSame(target.createTable(flow.table)) else { return false }
         return ([flow.number] + flow.values).allSatisfy { !$0.readsTables }
@@ -311,7 +312,7 @@ extension MigrationPlanner {
         return steps
     }
 
-    /// Whether a column that is to be NULL is so in all rows already.
+    /// Returns whether a column that must become NULL already is NULL in all rows.
     private func isNeverSet(_ column: SQLExpression, _ value: SQLExpression, _ flow: MigrationFlow) -> Bool {
         value == .null && flow.members.allSatisfy { isNeverSet(column, in: $0.old) }
     }
@@ -323,7 +324,7 @@ extension MigrationPlanner {
 }
 
 extension SQLExpression {
-    /// Whether the value of a row depends on more than the row.
+    /// Whether the value of a row depends on other rows.
     var readsTables: Bool {
         switch self {
         case .inSelect, .exists, .scalar, .matches, .aggregate, .countAll: true

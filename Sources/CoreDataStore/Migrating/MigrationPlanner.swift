@@ -3,37 +3,40 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Makes the steps that turn a store of one model into one of another.
+/// Plans the steps that convert a store of one model to another.
 ///
-/// A table stays where it is if its columns are those that a fresh store has; values in it are then changed in place.
-/// Every other one is made anew, with the text of a fresh store, and its rows are copied by one statement.
+/// A table remains if its columns are those of a new store; its values are then changed in place. Every other table is
+/// created again, with the statement of a new store, and one statement copies its rows.
 ///
 /// ```
-///  checks → old triggers dropped → files read in → old tables renamed → new tables made → rows copied
-///         → numbers → rows in place → old tables dropped → indexes → derived values → triggers → R-trees → history → metadata
+///  checks → drop triggers → read files in → rename old tables → create new tables → copy rows
+///         → numbers → rows in place → drop old tables → indexes → derived values → triggers → R-trees → history
+///         → metadata
 /// ```
-/// Where tables can be altered (``SQLDialect/altersTables``) columns come to those that need not be copied, and go from them, instead.
-/// Old tables are read by the statements that copy, so that none of them changes before the last has run.
+/// If tables can be altered (``SQLDialect/altersTables``), columns are added to and dropped from tables that need not
+/// be copied. The copying statements read the old tables, so none of these changes before the last copy.
 ///
-/// The planner never touches a database; see ``MigrationExecutor``.
+/// The planner never accesses a database; see ``MigrationExecutor``.
 struct MigrationPlanner {
     let source: MigrationSource
     let mapping: ModelMapping
-    /// The layout of a fresh store of the newer model.
+    /// The layout of a new store of the newer model.
     let target: SchemaLayout
-    /// The members of the store's configuration in the newer model.
+    /// The entities of the store's configuration in the newer model.
     let entities: [Int]
     let dialect: SQLDialect
-    /// The bytes of a default value that only its owner understands.
+    /// Encodes a default value that only its owner understands.
     let encode: DefaultEncoding
-    /// What the old tables are called while rows are copied, by their own names.
+    /// The temporary names of old tables while rows are copied, by original name.
     var names: [String: String] = [:]
-    /// Whether what can wait is put off; see ``DeferredTask``.
+    /// Whether to defer work where possible; see ``DeferredTask``.
     var defers = false
+    /// The time of the migration, in seconds since 2001, as the history records it; `nil` records nothing.
+    var time: Double?
     /// By newer ordinal, the role in its rows of each column of its table.
     let roles: [[SchemaColumn.Key: RowLayout.Role]]
 
-    /// Turns a transformable attribute's default value into what is stored.
+    /// Encodes a transformable attribute's default value to its stored form.
     typealias DefaultEncoding = @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
 
     init(
@@ -56,7 +59,7 @@ struct MigrationPlanner {
     var oldModel: CompiledModel { mapping.source }
     var newModel: CompiledModel { mapping.destination }
 
-    /// - Parameter document: the newer model as the store is to keep it; `nil` where it keeps none.
+    /// - Parameter document: the newer model to cache in the store; `nil` if the store caches none.
     func plan(document: ModelDocument?) throws -> MigrationPlan {
         try checkConfiguration()
         let draft = try target.tables.map { try flow(to: $0) }
@@ -109,7 +112,8 @@ struct MigrationPlanner {
             dialect: dialect, deferred: deferred)
     }
 
-    /// An entity that stays in the model and not in the store would lose its objects without anybody having said so.
+    /// Checks for an entity that remains in the model but not in the store: its objects would be lost without the
+    /// developer's decision.
     private func checkConfiguration() throws {
         for ordinal in source.entities {
             guard let new = mapping.destination(of: ordinal), target.numbers[new] == nil else { continue }
@@ -123,7 +127,7 @@ struct MigrationPlanner {
 
     // MARK: - Tables
 
-    /// What the old tables are called from the first creation on: those in the way of a new one are renamed.
+    /// Returns the temporary names of old tables: those whose names a new table needs are renamed.
     func renamings(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) -> [String: String] {
         let stays = Set((kept.map { $0.table.name } + keptJoins.map { $0.name }).map { $0.uppercased() })
         let wanted = Set((target.tables.map(\.name) + target.joinTables.map(\.name)).map { $0.uppercased() })
@@ -144,7 +148,7 @@ struct MigrationPlanner {
         return Set(rows + source.schema.joinTables.map(\.name)).sorted()
     }
 
-    /// What an old table is called while rows are copied.
+    /// Returns the current name of an old table while rows are copied.
     func current(_ table: String) -> String { names[table] ?? table }
 
     func creations(keeping kept: [MigrationFlow], _ keptJoins: [SchemaJoinTable]) throws -> [MigrationStep] {
@@ -165,7 +169,7 @@ struct MigrationPlanner {
         return oldTables.filter { !stays.contains($0.uppercased()) }
     }
 
-    /// Whether a table of the file was made by just this statement.
+    /// Returns whether a table of the file was created by exactly this statement.
     func isSame(_ table: CreateTable) throws -> Bool {
         guard let part = source.tables[table.name.uppercased()], part.name == table.name else { return false }
         guard dialect.keepsTexts else {
@@ -175,7 +179,7 @@ struct MigrationPlanner {
         return try SchemaRenderer.texts(of: .table(table), in: dialect) == [part.text]
     }
 
-    /// Derived values would be counted twice while rows move.
+    /// Returns the steps that drop triggers: derived values would be counted twice while rows move.
     func triggerRemovals() -> [MigrationStep] {
         source.parts.filter { $0.kind == .trigger && $0.name.uppercased().hasPrefix("Z_DA_") }.map {
             MigrationStep(.change(.dropTrigger($0.name, on: $0.table)), "stop keeping a derived attribute")
@@ -188,7 +192,7 @@ struct MigrationPlanner {
         }
     }
 
-    /// What the newer model asks for is made when the store is opened with it.
+    /// Returns the steps that drop search indexes; opening the store creates those of the newer model.
     func searchRemovals() -> [MigrationStep] {
         SearchCatalog(source.parts).tables.map {
             MigrationStep(.change(.dropTable($0)), "drop the search index \($0)")
@@ -197,8 +201,8 @@ struct MigrationPlanner {
 
     // MARK: - Indexes
 
-    /// Those of tables that are gone went with them. On the others what a fresh store has stays or is made, and older
-    /// styles of it go.
+    /// Returns the steps for indexes. Those of dropped tables no longer exist. On other tables, a new store's indexes
+    /// are kept or created, and obsolete ones are dropped.
     func indexSteps(kept: Set<String>) throws -> [MigrationStep] {
         var present: Set<String> = []
         var steps: [MigrationStep] = []
@@ -206,7 +210,7 @@ struct MigrationPlanner {
         let texts = try Dictionary(
             wanted.map { ($0.name.uppercased(), try SchemaRenderer.texts(of: $0, in: dialect)) },
             uniquingKeysWith: { first, _ in first })
-        // Without texts the statements of the older model tell what is there.
+        // If the catalog stores no statements, those of the older model show which indexes exist.
         let before = dialect.keepsTexts ? [] : try source.schema.indexStatements()
         for part in source.parts where part.kind == .index && kept.contains(part.table) {
             guard dialect.keepsTexts else {
@@ -276,7 +280,7 @@ struct MigrationPlanner {
         return steps
     }
 
-    /// Whether the values that were copied are those that computing would give.
+    /// Returns whether the copied values equal the computed ones.
     private func wasSame(
         _ property: CompiledProperty, _ entity: CompiledEntity, _ derivation: DerivedAttribute, removesRows: Bool
     ) -> Bool {
@@ -285,7 +289,7 @@ struct MigrationPlanner {
         else { return false }
         let before = oldModel.entities[old].properties[slot].attribute?.derivationExpression
         guard before == property.attribute?.derivationExpression else { return false }
-        // The moment of the last save is no other after a migration.
+        // A migration does not change the time of the last save.
         if case .now = derivation.source { return true }
         return !removesRows && mapping.entities[entity.ordinal].kind == .copy
             && mapping.entities[derivation.sourceEntity].kind == .copy

@@ -2,24 +2,26 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// A lightweight migration of a store on a server as statements that another program runs, in one transaction: those that ``StoreMigration`` would run,
-/// with what is found out meanwhile worked out by the server.
+/// A lightweight migration of a store on a server as a script, which another program runs in one transaction. It
+/// contains the statements that ``StoreMigration`` would run. The server computes values that ``StoreMigration`` would
+/// query.
 ///
-/// What may change between the plan and the run is rows, keys and the history. A store whose version or metadata have changed refuses the script.
+/// Between planning and running, rows, keys and the history may change. The script refuses a store whose version or
+/// metadata have changed.
 struct MigrationScript {
     let plan: MigrationPlan
     let document: ModelDocument
-    /// The store as it is.
+    /// The current store.
     let source: MigrationSource
     let schema: String
-    /// The store's property list, as it is written down.
+    /// The bytes of the store's property list.
     let propertyList: [UInt8]
-    /// The constraints of ours that the tables have.
+    /// This library's constraints on the tables.
     let constraints: [(table: String, name: String)]
 
     private var dialect: SQLDialect { plan.dialect }
 
-    /// The statements with what they do, without semicolons.
+    /// Returns the statements with descriptions, without semicolons.
     func statements() throws -> [(words: String, statements: [String])] {
         var result: [(words: String, statements: [String])] = [
             (
@@ -51,12 +53,12 @@ struct MigrationScript {
         case .create(let statement): return try SchemaRenderer.texts(of: statement, in: dialect)
         case .change(let change): return [change.script(in: dialect)]
         case .insert(let statement): return [statement.script(in: dialect)]
-        // As the executor runs it.
+        // Use the same dialect as the executor.
         case .update(let statement): return [statement.script(in: dialect.inSchemas)]
         case .delete(let statement): return [statement.script(in: dialect)]
         case .refuse(let query, let reason):
             return [ServerText.refusal(if: query.script(in: dialect), reason, in: dialect)]
-        // A server keeps no values in files.
+        // Stores on a server have no external files.
         case .unwrap: return []
         case .moveHistoryBits(let entity, let bits):
             return [
@@ -74,7 +76,8 @@ struct MigrationScript {
         ]
     }
 
-    /// The plan has the highest keys as they were; more may be given out before the script runs.
+    /// Updates the counters: the plan contains the highest keys at planning time, and more may be assigned before the
+    /// script runs.
     private func keys() -> [String] {
         plan.schema.tables.compactMap { table in
             guard let number = plan.schema.numbers[table.root] else { return nil }
@@ -87,7 +90,8 @@ struct MigrationScript {
 }
 
 extension StoreMigration {
-    /// The migration as statements for another program, each step with what it does; `nil` where there is nothing to do. Changes nothing.
+    /// Returns the migration as statements for another program, each step with a description; `nil` if no migration is
+    /// needed. It changes nothing.
     ///
     /// - Throws: ``StoreFailure`` for a store that is not on a server.
     package func script(_ options: DatabaseOptions) throws -> [(words: String, statements: [String])]? {

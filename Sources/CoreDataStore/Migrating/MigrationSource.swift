@@ -1,37 +1,26 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// What a store's file has before it is migrated, as a value.
+/// The content of a store's file before a migration, as a value.
 package struct MigrationSource: Sendable {
-    /// A table, index or trigger.
-    package struct Part: Hashable, Sendable {
-        package enum Kind: String, Sendable {
-            case table, index, trigger
-        }
-
-        package var kind: Kind
-        package var name: String
-        package var table: String
-        /// The statement that made it, where the database keeps that.
-        package var text: String?
-    }
-
-    /// The layout of the older model, with the columns that there are.
+    /// The layout of the older model, with the existing columns.
     package var schema: SchemaLayout
     package var numbers: [EntityNumber]
     package var metadata: MetadataRow
-    package var parts: [Part]
-    /// The columns of the history's changes; empty where there is no history.
+    package var parts: [CatalogPart]
+    /// The columns of the history's changes; empty without a history.
     package var changeColumns: [String]
-    /// The columns of each table, all in capitals; also those that the model knows nothing of.
+    /// The columns of each table in capitals, including those unknown to the model.
     package var columns: [String: Set<String>]
-    /// The columns of each table with their types, where the catalog keeps no statements.
+    /// The columns of each table with their types, if the catalog stores no statements.
     package var types: [String: [String: String]] = [:]
+    /// The counters and names of the history; `nil` where it has no transactions yet.
+    var history: HistoryCounters?
 
-    /// The entities of the older model that the store has, by ordinal.
+    /// The entities of the older model in the store, by ordinal.
     package var entities: [Int] { schema.entities }
 
-    var tables: [String: Part] {
+    var tables: [String: CatalogPart] {
         Dictionary(
             parts.filter { $0.kind == .table }.map { ($0.name.uppercased(), $0) },
             uniquingKeysWith: { first, _ in first })
@@ -39,21 +28,22 @@ package struct MigrationSource: Sendable {
 }
 
 extension MigrationSource {
-    /// Reads what a migration has to know of a file.
+    /// Reads the data that a migration needs from a file.
     ///
-    /// - Parameter entities: those of the model that the store's metadata names.
+    /// - Parameter entities: the entities in the store's metadata.
     static func read(
         _ connection: any SQLConnection, model: CompiledModel, entities: [Int], metadata: MetadataRow
     ) throws -> MigrationSource {
         let catalog = try StoreCatalog.read(connection)
-        let parts = try parts(connection)
+        let parts = try CatalogPart.all(in: connection)
         return MigrationSource(
             schema: try SchemaLayout.existing(model: model, entities: entities, connection: connection),
             numbers: try EntityNumber.all(in: connection), metadata: metadata, parts: parts,
             changeColumns: catalog.hasHistory ? catalog.table(BookkeepingSchema.changeTable)?.columns ?? [] : [],
             columns: Dictionary(
                 catalog.tables.map { ($0.name.uppercased(), Set($0.columns.map { $0.uppercased() })) },
-                uniquingKeysWith: { first, _ in first }), types: try types(connection))
+                uniquingKeysWith: { first, _ in first }), types: try types(connection),
+            history: try HistoryCounters.read(connection, catalog))
     }
 
     private static func types(_ connection: any SQLConnection) throws -> [String: [String: String]] {
@@ -68,19 +58,5 @@ extension MigrationSource {
             types[names?.original(table) ?? table, default: [:]][name] = type
         }
         return types
-    }
-
-    /// The tables, indexes and triggers of a file.
-    static func parts(_ connection: any SQLConnection) throws -> [Part] {
-        let names = connection.dialect.names
-        return try connection.rows(CatalogQuery.texts).compactMap { row -> Part? in
-            guard case .text(let type) = row[0], let kind = Part.Kind(rawValue: type), case .text(let stored) = row[1],
-                case .text(let storedTable) = row[2]
-            else { return nil }
-            let name = names?.original(stored) ?? stored
-            let table = names?.original(storedTable) ?? storedTable
-            if case .text(let text) = row[3] { return Part(kind: kind, name: name, table: table, text: text) }
-            return Part(kind: kind, name: name, table: table)
-        }
     }
 }

@@ -12,12 +12,12 @@ package struct MigrationStep: Sendable {
         case delete(DeleteStatement)
         /// The migration fails if the query finds a row.
         case refuse(SelectStatement, because: String)
-        /// Values that are kept in files, or in the envelope of those that may be, become plain.
+        /// Values in external files, or in their envelopes, become plain.
         case unwrap(table: String, column: String)
-        /// The bits of an entity's updates in the history get the places that properties have now.
+        /// Moves the bits of an entity's updates in the history to the properties' new positions.
         case moveHistoryBits(entity: Int64, HistoryBits)
 
-        /// The table whose rows it changes.
+        /// The table whose rows the step changes.
         var changedTable: String? {
             switch self {
             case .insert(let statement): statement.table
@@ -30,9 +30,9 @@ package struct MigrationStep: Sendable {
     }
 
     package var action: Action
-    /// The entity, or `Book.pages`, that it is about.
+    /// The subject: an entity, or `Book.pages`.
     package var subject: String?
-    /// What it does, for people.
+    /// The description of the step.
     package var words: String
     /// The properties of a uniqueness constraint whose violation makes the step fail.
     package var constraint: [String]?
@@ -44,7 +44,7 @@ package struct MigrationStep: Sendable {
         self.constraint = constraint
     }
 
-    /// The statements, as far as they are known before they run; values are bound.
+    /// Returns the statements, as far as they are known before running; values are bound.
     package func texts(in dialect: SQLDialect) throws -> [SQLText] {
         switch action {
         case .create(let statement): return try SchemaRenderer.statements(of: statement, in: dialect)
@@ -60,45 +60,45 @@ package struct MigrationStep: Sendable {
     }
 }
 
-/// Everything that makes a store of one model a store of another, in order.
+/// All steps that convert a store of one model to another, in order.
 package struct MigrationPlan: Sendable {
     package var mapping: ModelMapping
     package var steps: [MigrationStep]
-    /// What of the store's entities nothing of the newer model takes over.
+    /// The data of the store's entities that the newer model does not take over.
     package var losses: [MappingLoss] = []
-    /// Queries for stored values whose rows or columns go, run before anything else: what they name is removed in the
-    /// end.
+    /// Queries for stored values whose rows or columns are removed, run first: the files that they name are deleted at
+    /// the end.
     var lostFiles: [SelectStatement]
-    /// Queries for how many objects go with each entity that is gone.
+    /// Queries for the number of objects of each removed entity.
     var removals: [(entity: String, count: SelectStatement)] = []
-    /// The layout that the store has in the end.
+    /// The layout of the store after the migration.
     package var schema: SchemaLayout
-    /// How the store's database is written to.
+    /// The SQL dialect of the store's database.
     package var dialect: SQLDialect
-    /// What is left to be done later.
+    /// The deferred tasks.
     package var deferred: [DeferredTask] = []
 
-    /// The tables of objects that stay and whose rows it changes.
+    /// The tables of remaining objects whose rows the plan changes.
     var changedTables: [String] {
         let changed = Set(steps.compactMap(\.action.changedTable))
         return schema.tables.map(\.name).filter(changed.contains)
     }
 }
 
-/// What a migration has taken out of a store.
+/// The data that a migration has removed from a store.
 package struct MigrationLoss: Sendable {
-    /// Files that nothing names any more, to be removed after the commit.
+    /// Unused files, to be deleted after the commit.
     var files: [String] = []
-    /// Entities that are gone, with how many objects; none of those that had none.
+    /// Removed entities with the number of their objects, without those that had none.
     package var objects: [(entity: String, count: Int)] = []
 }
 
-/// Why a store cannot be migrated, or was not.
+/// The reason why a store cannot be migrated, or was not.
 package struct MigrationFailure: EngineFailure, Sendable {
     package enum Kind: Sendable, Equatable {
-        /// Nobody has the model that the store was made with.
+        /// The model of the store was not found.
         case missingSourceModel
-        /// The program has not the version that the store is of, and the migration would drop something.
+        /// The store's version is unknown to the program, and the migration would drop data.
         case unknownVersion
         /// No mapping can be inferred.
         case notInferrable
@@ -108,28 +108,28 @@ package struct MigrationFailure: EngineFailure, Sendable {
         case constraint
         /// The database refused a statement.
         case database
-        /// The store is to be read only.
+        /// The store is read-only.
         case readOnly
-        /// Somebody asked to end it.
+        /// The migration was cancelled.
         case cancelled
     }
 
     package var kind: Kind
-    /// What happened, to what, and what to do about it.
+    /// What failed, on which entity or property, and what to do about it.
     package var message: String
     package var entity: String?
     package var property: String?
-    /// How many rows are in the way, where they were counted.
+    /// The number of conflicting rows, if they were counted.
     package var rowCount = 0
-    /// Whether what is in the way are rows without a value that they are to have.
+    /// Whether the conflicting rows lack a required value.
     package var lacksValues = false
     package var obstacles: [MappingInference.Obstacle] = []
-    /// What the migration would drop.
+    /// The data that the migration would drop.
     package var losses: [MappingLoss] = []
-    /// What the database said.
+    /// The database's failure.
     package var cause: SQLFailure?
     package var metadata: MetadataRow?
-    /// What was thrown by whoever watched the migration.
+    /// The error of the progress closure.
     package var underlying: (any Error)?
 
     package init(
@@ -150,7 +150,7 @@ extension MigrationFailure {
         return failure
     }
 
-    /// Objects would have the same values of a uniqueness constraint.
+    /// Returns the failure for objects with equal values of a uniqueness constraint.
     package static func duplicates(
         of constraint: [String], entity: String, cause: SQLFailure? = nil
     ) -> MigrationFailure {

@@ -2,21 +2,21 @@ import CoreDataModel
 import CoreDataSQL
 import Foundation
 
-/// Does what a lightweight migration has put off, a task at a time, each in a transaction of its own.
+/// Executes the deferred tasks of a lightweight migration one at a time, each in a transaction of its own.
 ///
 ///     while try engine.finishDeferredTask(document) {}
 ///
-/// The store can be in use meanwhile: tables and columns have the same names before and after.
-extension StoreEngine {
-    /// Whether something is put off.
+/// The store can be used meanwhile: tables and columns have the same names before and after.
+extension StoreEngine: DeferringSource {
+    /// Returns whether there are deferred tasks.
     package func hasDeferredTasks() throws -> Bool { try !metadata().metadata.deferredTasks.isEmpty }
 
-    /// Does the next task.
+    /// Executes the next task.
     ///
     /// - Parameter document: the store's model.
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a task.
     package func finishDeferredTask(_ document: ModelDocument) throws -> Bool {
-        // Without taking the lock, which most often there is no need for.
+        // Check without the lock first, since usually there is no task.
         guard try hasDeferredTasks() else { return false }
         return try write { connection in
             let row = try MetadataRow.read(connection)

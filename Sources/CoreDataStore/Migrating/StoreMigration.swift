@@ -3,31 +3,31 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// A lightweight migration of a store to a newer model: in place, in one transaction, without an object in memory.
+/// A lightweight migration of a store to a newer model: in place, in one transaction, without objects in memory.
 ///
 /// ```
-///  source model found → lock taken → store still of that model? → plan made → steps run → commit → files removed
+///  find the source model → lock → still that model? → plan → run the steps → commit → delete files
 /// ```
-/// Whatever fails, or kills the process, before the commit leaves the store as it was. Of several processes that want
-/// to
-/// migrate a store one does; the others wait for its lock and find that there is nothing to do.
+/// After a failure or a crash before the commit, the store is unchanged. If several processes migrate a store at the
+/// same time, one does it; the others wait for its lock and then find nothing to do.
 package struct StoreMigration {
     /// The newer model.
     let document: ModelDocument
     let model: CompiledModel
-    /// The members of the store's configuration, by ordinal.
+    /// The entities of the store's configuration, by ordinal.
     package var entities: [Int]
     let makeDatabase: DatabaseFactory
     var encode: @Sendable (OpaqueValue, CompiledAttribute) throws -> Data
-    /// Finds the model with these version hashes where the store keeps no copy of its own.
+    /// Finds the model with these version hashes if the store has no cached model.
     var findSource: ([String: Data]) -> ModelDocument?
-    /// Whether what can wait is put off; see ``DeferredTask``.
+    /// Whether to defer work where possible; see ``DeferredTask``.
     package var defers = false
-    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    /// The rule that decides whether data may be dropped; `nil` if the user explicitly requested this migration.
     package var lossRule: LossRule?
-    /// Where that is given, a store with other version hashes is left alone, though it is not of the newer model.
+    /// If set, a store with other version hashes is not migrated, even if it does not have the newer model.
     package var onlySource: [String: Data]?
-    /// Told before each step how many are done, of how many; throws to end the migration.
+    /// Called before each step with the number of completed steps and the total; an error that it throws ends the
+    /// migration.
     var progress: (Int, Int) throws -> Void = { _, _ in }
 
     package init(
@@ -49,22 +49,24 @@ package struct StoreMigration {
         self.makeDatabase = makeDatabase
     }
 
-    /// What a migration did.
+    /// The result of a migration.
     package struct Outcome: Sendable {
-        /// `nil` where the store was of the newer model already.
+        /// The plan; `nil` if the store already had the newer model.
         package var plan: MigrationPlan?
         package var loss = MigrationLoss()
     }
 
-    /// Migrates the store, unless it is of the newer model already.
+    /// Migrates the store, unless it already has the newer model.
     ///
-    /// - Throws: ``MigrationFailure``, ``StoreFailure``; ``SQLFailure`` for what only the database can say, such as a
-    ///   lock.
+    /// - Throws: ``MigrationFailure``, ``StoreFailure``; ``SQLFailure`` for errors of the database, such as a lock.
     @discardableResult
     package func run(_ options: DatabaseOptions) throws -> Outcome {
         guard !options.isReadOnly else {
             throw MigrationFailure.readOnly(options.path)
         }
+        var options = options
+        // A refused migration must not change the file. Opening the store afterwards sets the journal mode.
+        options.keepsJournal = true
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
             var found = try database.read { try source(in: $0, options) }
             let external = ExternalData(storePath: options.path)
@@ -72,9 +74,9 @@ package struct StoreMigration {
                 let outcome = try database.write { connection -> Outcome? in
                     let row = try MetadataRow.read(connection, path: options.path)
                     guard row.metadata.mismatch(with: model, entities: entities) != nil else { return Outcome() }
-                    // Somebody else migrated it to another model meanwhile.
+                    // Another client has migrated it to another model meanwhile.
                     guard row.metadata.versionHashes == source.hashes else { return nil }
-                    let plan = try plan(source, row, connection)
+                    let plan = try plan(source, row, connection, at: options.clock.now)
                     let kinds = try StoreConstraints.remove(in: connection)
                     let loss = try MigrationExecutor(connection: connection, external: external, progress: progress)
                         .run(plan)
@@ -94,19 +96,25 @@ package struct StoreMigration {
         }
     }
 
-    /// What a migration would do; `nil` where there is nothing to do. Changes nothing.
+    /// Returns the plan of the migration; `nil` if no migration is needed. It changes nothing.
     package func plan(_ options: DatabaseOptions) throws -> MigrationPlan? {
         var options = options
         options.isReadOnly = true
         return try StoreEngine.withStore(options: options, makeDatabase: makeDatabase) { database in
             try database.read { connection in
                 guard let source = try source(in: connection, options) else { return nil }
-                return try plan(source, MetadataRow.read(connection, path: options.path), connection)
+                return try plan(
+                    source, MetadataRow.read(connection, path: options.path), connection, at: options.clock.now)
             }
         }
     }
 
-    func plan(_ source: Source, _ row: MetadataRow, _ connection: any SQLConnection) throws -> MigrationPlan {
+    /// - Parameter time: when the migration runs, as the history records it; `nil` for one that a history does not
+    ///   record: of a store without history, and one that another program runs later, when the keys of the record may
+    ///   be taken.
+    func plan(
+        _ source: Source, _ row: MetadataRow, _ connection: any SQLConnection, at time: Double? = nil
+    ) throws -> MigrationPlan {
         let stored = Set(entities)
         let mapping: ModelMapping
         let (old, new) = (
@@ -115,7 +123,7 @@ package struct StoreMigration {
         do {
             mapping = try ModelMapping.inferred(from: old, to: new, where: stored.contains)
         } catch  where error.obstacles.allSatisfy({ $0.kind == .requiredWithoutDefault }) {
-            // Whether that is in the way the rows say.
+            // Whether this is an obstacle depends on the rows.
             mapping = ModelMapping(ModelPairing(old: old, new: new))
             try checkValues(error.obstacles, mapping, source, row, connection)
         } catch {
@@ -137,12 +145,13 @@ package struct StoreMigration {
                 connection, model: source.model, entities: source.entities, metadata: row), mapping: mapping,
             entities: entities, dialect: connection.dialect, encode: encode)
         planner.defers = defers
+        planner.time = time
         return try planner.plan(document: document)
     }
 }
 
 extension StoreMigration {
-    /// - Throws: 134110 where rows have no value for an attribute that has to have one and has no default.
+    /// - Throws: error 134110 if rows lack a value for a required attribute without default.
     private func checkValues(
         _ obstacles: [MappingInference.Obstacle], _ mapping: ModelMapping, _ source: Source, _ row: MetadataRow,
         _ connection: any SQLConnection
@@ -190,16 +199,16 @@ extension StoreMigration {
         throw failure
     }
 
-    /// The model that a store was made with.
+    /// The model with which a store was created.
     struct Source {
         var document: ModelDocument
         var model: CompiledModel
-        /// Those of its entities that the store has, by ordinal.
+        /// The entities in the store, by ordinal.
         var entities: [Int]
         var hashes: [String: Data]
     }
 
-    /// The store's own copy first, then whatever else has its hashes; `nil` where the store is of the newer model.
+    /// Returns the cached model, else another one with its hashes; `nil` if the store already has the newer model.
     func source(in connection: any SQLConnection, _ options: DatabaseOptions) throws -> Source? {
         let missing = try StoreCatalog.read(connection).missingBookkeeping
         guard missing.isEmpty else { throw StoreFailure.notAStore(options.path, missing: missing) }
@@ -208,7 +217,7 @@ extension StoreMigration {
         }
     }
 
-    /// The same by what the store says of itself.
+    /// Returns the source model, based on the store's metadata.
     func source(of row: MetadataRow, path: String?, cached: () throws -> ModelDocument?) throws -> Source? {
         guard row.metadata.mismatch(with: model, entities: entities) != nil, let hashes = row.metadata.versionHashes
         else { return nil }
@@ -223,7 +232,7 @@ extension StoreMigration {
         throw failure
     }
 
-    /// The store's own copy of its model; `nil` where there is none that can be read.
+    /// Returns the store's cached model; `nil` if there is none or it cannot be read.
     private func cachedModel(_ connection: any SQLConnection, _ options: DatabaseOptions) throws -> ModelDocument? {
         do {
             return try ModelCache.document(in: connection, path: options.path)

@@ -1,14 +1,15 @@
 import CoreDataSQL
 import Foundation
 
-// The folder of external data has the name of its store without the extension, so that several stores may have one:
+// The folder of external data is named after its store without the extension, so several stores may share it:
 //
 //  Shop.sqlite ──┐
 //  Shop.backup ──┴── .Shop_SUPPORT/_EXTERNAL_DATA
 //
-// A copy of the one under such a name even names the same files. What one of them gives up may be the other's.
+// A copy of a store under such a name even refers to the same files. So a file that one store releases may belong to
+// the other.
 extension ExternalData {
-    /// The other files beside the store that may be databases, whose external data lie in the same folder.
+    /// The other files next to the store that may be databases with external data in the same folder.
     package var neighbours: [String] {
         guard let storePath else { return [] }
         let store = URL(fileURLWithPath: storePath)
@@ -24,15 +25,16 @@ extension ExternalData {
         }.sorted()
     }
 
-    /// Whether files in the folder may be those of another store.
+    /// Whether files in the folder may belong to another store.
     package var isShared: Bool { !neighbours.isEmpty }
 
     private static func isCompanion(_ name: String) -> Bool {
         ["-wal", "-shm", "-journal"].contains { name.hasSuffix($0) }
     }
 
-    /// Whether it has whole pages, as a database has. It is not opened: to close it again would give up all locks that this process has on
-    /// it, those of SQLite's connections among them. What is taken for a database and is none costs the files that nobody removes.
+    /// Returns whether the file has whole pages, like a database. It must not be opened: closing it would release all
+    /// locks of this process on it, including those of SQLite's connections. A false positive only means that unused
+    /// files are not deleted.
     private static func mayBeDatabase(_ path: String, otherThan store: String) -> Bool {
         var (status, own) = (stat(), stat())
         let smallestPage: off_t = 512
@@ -42,7 +44,7 @@ extension ExternalData {
         return stat(store, &own) != 0 || own.st_ino != status.st_ino || own.st_dev != status.st_dev
     }
 
-    /// The files that rows of a database name, whatever its model is; `nil` where that cannot be told.
+    /// Returns the files that rows of a database name, independent of its model; `nil` if unknown.
     static func names(in options: DatabaseOptions, makeDatabase: DatabaseFactory) -> Set<String>? {
         var options = options
         options.isReadOnly = true
@@ -55,7 +57,7 @@ extension ExternalData {
                 var found: Set<String> = []
                 for table in try StoreCatalog.read(connection).tables where table.name.uppercased().hasPrefix("Z") {
                     for column in table.columns {
-                        for row in try connection.rows(references(in: column, table: table.name)) {
+                        for row in try connection.rows(startsOfValues(in: column, table: table.name)) {
                             guard case .blob(let value)? = row.first, let name = value.withUnsafeBytes(fileName) else {
                                 continue
                             }
@@ -68,17 +70,19 @@ extension ExternalData {
         }()
     }
 
-    /// The start of each value: no more than tells an envelope that names a file, which has 38 bytes, from a longer one.
-    static func references(in column: String, table: String) -> SelectStatement {
+    /// Returns the start of each value: just enough to distinguish the 38 bytes of an envelope with a file name from a
+    /// longer value.
+    static func startsOfValues(in column: String, table: String) -> SelectStatement {
         let start = SQLExpression.function(.substring, [.column(nil, column), .integer(1), .integer(39)])
         var query = SelectStatement([.init(.cast(start, to: .bytes))], from: .init(table))
         query.condition = .isNotNull(.column(nil, column))
         return query
     }
 
-    /// The files that may go with a store: those that its rows name, and no row of another database with this folder.
+    /// Returns the files that may be deleted with a store: those that its rows name, and no row of another database
+    /// with this folder.
     ///
-    /// Where others have the folder too, files that no row names may be those that one of them is about to save: they stay.
+    /// If other stores share the folder, files that no row names are kept: another store may be about to save them.
     func ownFiles(of options: DatabaseOptions, makeDatabase: DatabaseFactory) -> Set<String> {
         guard var own = Self.names(in: options, makeDatabase: makeDatabase) else { return [] }
         for path in neighbours where !own.isEmpty {

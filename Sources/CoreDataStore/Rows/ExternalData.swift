@@ -3,8 +3,8 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// How the bytes of attributes with external storage are kept: rows in memory hold the plain
-/// bytes, the store's column an envelope.
+/// The storage of attributes with external storage: rows in memory contain the plain bytes; the store's column contains
+/// an envelope.
 ///
 /// ```
 ///  01 | bytes                      the bytes themselves
@@ -12,17 +12,17 @@ import Foundation
 ///  anything else                   the bytes, as written before the attribute allowed external storage
 /// ```
 package struct ExternalData: Sendable {
-    /// Bytes from this number on go into a file.
+    /// The size from which bytes are stored in a file.
     package static let fileThreshold = 100 << 10
 
     let storePath: String?
 
-    /// - Parameter storePath: `nil` for a store in memory, which keeps all bytes inline.
+    /// - Parameter storePath: `nil` for a store in memory, which stores all bytes inline.
     package init(storePath: String?) { self.storePath = storePath }
 
-    /// `.Shop_SUPPORT/_EXTERNAL_DATA` beside `Shop.sqlite`.
+    /// The folder `.Shop_SUPPORT/_EXTERNAL_DATA` next to `Shop.sqlite`.
     ///
-    /// Found when it is needed: to take a path apart costs as much as a small save.
+    /// It is computed on demand: parsing a path costs as much as a small save.
     package var folder: String? {
         guard let storePath else { return nil }
         let store = URL(fileURLWithPath: storePath)
@@ -32,9 +32,9 @@ package struct ExternalData: Sendable {
 
     // MARK: Reading
 
-    /// Sets a column to the bytes that a stored value stands for.
+    /// Sets a column to the bytes of a stored value.
     ///
-    /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
+    /// - Throws: ``ExternalDataFailure`` if its file cannot be read.
     func read(_ stored: UnsafeRawBufferPointer, into builder: RowBuilder, at column: Int) throws {
         if let name = Self.fileName(stored) {
             builder.setData(try contents(of: name), at: column)
@@ -43,14 +43,14 @@ package struct ExternalData: Sendable {
         }
     }
 
-    /// The bytes of a stored value that holds them.
+    /// Returns the bytes of an inline value.
     private static func inline(_ stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         stored.first == Mark.inline ? UnsafeRawBufferPointer(rebasing: stored.dropFirst()) : stored
     }
 
-    /// The bytes that a stored value stands for.
+    /// Returns the bytes of a stored value.
     ///
-    /// - Throws: ``ExternalDataFailure`` when the file that it names cannot be read.
+    /// - Throws: ``ExternalDataFailure`` if its file cannot be read.
     package func data(of stored: UnsafeRawBufferPointer) throws -> Data {
         try Self.fileName(stored).map { try contents(of: $0) } ?? Data(Self.inline(stored))
     }
@@ -62,7 +62,7 @@ package struct ExternalData: Sendable {
         do {
             return try HeldBytes.contents(ofFile: path)
         } catch {
-            // Of a former state, see FormerFiles.
+            // A file of an older row version, see FormerFiles.
             if let formerFolder, let data = try? HeldBytes.contents(ofFile: "\(formerFolder)/\(name)") {
                 return data
             }
@@ -73,9 +73,9 @@ package struct ExternalData: Sendable {
 
     func path(of name: String) -> String? { folder.map { "\($0)/\(name)" } }
 
-    /// The name of the file that a stored value refers to, `nil` for one that holds its bytes.
+    /// Returns the file name in a stored value; `nil` for an inline value.
     ///
-    /// Only what is a UUID is taken for a name, so that no value can lead to another folder.
+    /// Only a UUID is accepted as a name, so that no value can refer to another folder.
     static func fileName(_ stored: UnsafeRawBufferPointer) -> String? {
         guard stored.count == 38, stored[0] == Mark.file, stored[37] == 0 else { return nil }
         let name = String(decoding: stored[1..<37], as: UTF8.self)
@@ -89,13 +89,13 @@ package struct ExternalData: Sendable {
     }
 }
 
-/// A file of external data that cannot be read or written.
+/// An external data file that cannot be read or written.
 package struct ExternalDataFailure: EngineFailure, Sendable {
     package enum Kind: Sendable {
         /// There is no such file.
         case missing
         case unreadable
-        /// Permissions, or the file system, forbid to write.
+        /// Permissions or the file system forbid writing.
         case readOnly
         /// There is no space left.
         case full
@@ -111,35 +111,18 @@ package struct ExternalDataFailure: EngineFailure, Sendable {
     package init(_ kind: Kind, file: String, reason: String) {
         self.kind = kind
         self.file = file
-        // Foundation's reasons are sentences.
+        // Foundation's reasons end with a full stop.
         self.reason = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
     }
 }
 
 extension CompiledEntity {
-    /// The row's columns whose values are kept as ``ExternalData`` has them.
+    /// The row's columns whose values are stored as ``ExternalData``.
     package var externalDataColumns: [Int] {
         properties.compactMap { property in
             guard let attribute = property.attribute, attribute.allowsExternalBinaryDataStorage else { return nil }
             let column = rowLayout.columnOfSlot[property.slot]
             return column >= 0 && rowLayout.kinds[column] == .blob ? column : nil
         }
-    }
-}
-
-extension StoreEngine {
-    package var externalData: ExternalData { ExternalData(storePath: path) }
-
-    package func bytes(ofStored stored: UnsafeRawBufferPointer) throws -> Data { try externalData.data(of: stored) }
-
-    package func key(ofRowStoring stored: Data, slot: Int, entity: Int) -> RowKey? {
-        let compiled = model.entities[entity]
-        guard let bound = layout.entities[entity], compiled.rowLayout.columnOfSlot[slot] >= 0,
-            let column = bound.columnNames[compiled.rowLayout.columnOfSlot[slot]]
-        else { return nil }
-        var select = SelectStatement(
-            [.init(.column(nil, "Z_PK")), .init(.column(nil, "Z_ENT"))], from: .init(bound.table, as: bound.table))
-        select.condition = .comparison(.equal, .column(nil, column), .bind(.blob(stored)))
-        return (try? query(select) { key($0, at: 0, of: entity) })?.first
     }
 }

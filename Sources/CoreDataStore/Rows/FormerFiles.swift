@@ -1,22 +1,22 @@
 import Foundation
 
-/// Files of external data that rows name only in former states of a store.
+/// External data files that only snapshots of a store need.
 ///
-/// A save that replaces or deletes a value removes its file, which whoever reads a former state still needs. He holds a shared lock on a
-/// folder beside the others, whatever his process; a save that finds it locked moves the files there, and who can lock it alone empties
-/// it: the last reader to let go, or a later save.
+/// A save that replaces or deletes a value removes its file, but a reader of an older snapshot still needs it. Such a
+/// reader, in any process, holds a shared lock on a separate folder. A save that finds the folder locked moves the
+/// files there. The first client that gets an exclusive lock empties it: the last reader, or a later save.
 ///
 /// ```
-/// .Shop_SUPPORT/_EXTERNAL_DATA/   what rows name now
-/// .Shop_SUPPORT/_FORMER/          what they named, made by the first who read a former state
+/// .Shop_SUPPORT/_EXTERNAL_DATA/   files that current rows name
+/// .Shop_SUPPORT/_FORMER/          files of older rows; the first snapshot reader creates it
 /// ```
-/// Whatever ends in between, a process or the machine, leaves files that the next save with external data removes.
+/// Files that remain after a crash are deleted by the next save with external data.
 package final class FormerFiles: Sendable {
     private let folder: String
-    /// Of the folder, open.
+    /// The open descriptor of the folder.
     private let number: Int32
 
-    /// Locks the folder, so that no file is removed that is there now; `nil` where the store has no such files, or may not be written to.
+    /// Locks the folder, so that no existing file is deleted; `nil` if the store has no such files, or is not writable.
     init?(keepingFilesOf data: ExternalData) {
         guard let external = data.folder, let folder = data.formerFolder,
             FileManager.default.fileExists(atPath: external)
@@ -33,7 +33,7 @@ package final class FormerFiles: Sendable {
         close(number)
     }
 
-    /// Removes files that no row names any more, or keeps them for readers of former states.
+    /// Deletes files that no row names any more, or keeps them for readers of snapshots.
     static func remove(_ paths: [String], of data: ExternalData) {
         guard !paths.isEmpty else { return }
         guard let folder = data.formerFolder, let number = open(folder) else {
@@ -63,7 +63,7 @@ package final class FormerFiles: Sendable {
 }
 
 extension ExternalData {
-    /// `.Shop_SUPPORT/_FORMER` beside `Shop.sqlite`.
+    /// The folder `.Shop_SUPPORT/_FORMER` next to `Shop.sqlite`.
     var formerFolder: String? {
         folder.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path + "/_FORMER" }
     }

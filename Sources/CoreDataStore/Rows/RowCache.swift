@@ -2,37 +2,37 @@ import CoreDataModel
 import CoreDataPrimitives
 import Synchronization
 
-/// The rows of one store that contexts hold, so that each row at one version is in memory once.
+/// The cache of a store's rows that contexts use, so that each version of a row is in memory once.
 ///
-/// Rows come in by fetches and saves, many under one lock; they go when nobody but the cache holds them and
-/// the context lets go of them.
+/// Fetches and saves insert rows, many under one lock. A row is removed when its last context releases it.
 ///
 ///     let moment = cache.moment
 ///     let rows = try engine.rows(forKeys: [7, 9], root: 0)
-///     cache.adopt(rows, readSince: moment, at: now)   // rows that were known are the known instances again
+///     cache.adopt(rows, readSince: moment, at: now)   // cached rows replace equal ones
 ///     cache.row(root: 0, primaryKey: 7)               // without a statement
 ///
-/// A row never becomes older here. Versions tell which of two rows is newer; where only one is at hand, because the other was
-/// given up or its row deleted, moments do: what was read before a save and comes after it is not taken in. A row that was read
-/// with other values at the version that is here makes the cache forget it: the store is asked again.
+/// A cached row is never replaced by an older one. Versions show which of two rows is newer. If only one row is
+/// available, because the other was released or deleted, moments decide: a row that was read before a save is not
+/// inserted after it. If a row was read with other values but the cached version, the cache removes it, and it is read
+/// again.
 ///
-/// It has two parts, so that contexts on several threads seldom wait for one another: sixteen neighbouring keys, a page of a
-/// ``KeyTable``, are in one part, the next sixteen in the other. In each there is one table per root entity; its words
-/// hold the rows.
+/// The cache has two parts, so that contexts on several threads seldom wait for each other: sixteen adjacent keys, a
+/// page of a ``KeyTable``, belong to one part, the next sixteen to the other. Each part has one table per root entity,
+/// whose words hold the rows.
 package final class RowCache: @unchecked Sendable {
-    // Safe because each part has its lock, and the rest does not change.
+    // Safe because each part has its lock, and everything else is immutable.
 
-    /// Retained until the cache goes, to be called without counting a reference each time.
+    /// Retained for the lifetime of the cache, so that calls count no references.
     private let shards: [Unmanaged<RowCacheShard>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
-    /// Whether somebody has asked for rows of a certain age.
+    /// Whether a client has requested rows with a maximum age.
     private let keepsTimes = Atomic(false)
     private let commits = CommitCount()
-    /// Whether rows that are read come here; else nothing is ever here, and each is read anew.
+    /// Whether rows are cached; otherwise the cache is always empty.
     private let keepsRows: Bool
 
-    /// `roots[ordinal]` is the root of that entity, `kinds[ordinal]` what its rows' columns hold.
+    /// Makes a cache; `roots[ordinal]` is the root of the entity, `kinds[ordinal]` the kinds of its columns.
     package init(roots: [Int], kinds: [[ColumnKind]], keepsRows: Bool = true) {
         self.roots = roots
         self.keepsRows = keepsRows
@@ -63,19 +63,19 @@ package final class RowCache: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// The row, if it is here.
+    /// Returns the row, if it is cached.
     package func row(root: Int, primaryKey: Int64) -> RowSnapshot? {
         heldRow(root: root, primaryKey: primaryKey)?.snapshot()
     }
 
-    /// The row, held; `nil` if it is not here.
+    /// Returns a hold on the row; `nil` if it is not cached.
     package func heldRow(root: Int, primaryKey: Int64) -> HeldRow? {
         HeldRow(word: withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey) })
     }
 
-    /// The row, held, if it is known to have been read after that time (seconds since 2001-01-01 UTC).
+    /// Returns a hold on the row, if it was read after that time (seconds since 2001-01-01 UTC).
     ///
-    /// Times are kept from the first call on; what was read before counts as too old.
+    /// Times are recorded from the first call on; rows that were read before count as too old.
     package func heldRow(root: Int, primaryKey: Int64, after time: Double) -> HeldRow? {
         if !keepsTimes.load(ordering: .relaxed) {
             shards.forEach { $0._withUnsafeGuaranteedRef { $0.keepTimes() } }
@@ -85,28 +85,28 @@ package final class RowCache: @unchecked Sendable {
             word: withShard(of: primaryKey) { $0.heldWord(root: root, primaryKey: primaryKey, after: time) })
     }
 
-    /// The time, where somebody has asked for rows of a certain age.
+    /// Returns the time, if times are recorded.
     private func now(_ time: () -> Double) -> Double { keepsTimes.load(ordering: .relaxed) ? time() : 0 }
 
     // MARK: After a fetch
 
-    /// Between which saves of the store's contexts something happens; whoever reads rows asks before.
+    /// A position in the sequence of saves; a reader gets it before reading rows.
     package struct Moment {
         fileprivate(set) var commits: Int
     }
 
     package var moment: Moment { Moment(commits: commits.now) }
 
-    /// Takes rows that were read at `time`, after `moment`; those that are here at the same version become the instances that
-    /// are here, the others are kept if they are newer, or if nothing was saved since.
+    /// Inserts rows that were read at `time`, after `moment`. Rows that are cached at the same version are replaced by
+    /// the cached instances. Others are cached if they are newer, or if nothing was saved since.
     ///
-    /// A row that is older than the one here was read before a save and stays as it is in `rows`, but not here.
+    /// A row older than the cached one was read before a save; it stays in `rows`, but is not cached.
     package func adopt(_ rows: RowList, readSince moment: Moment, at time: @autoclosure () -> Double) {
         guard keepsRows else { return }
         let now = now(time)
         var first = 0
         while first < rows.count {
-            // Rows that come one after the other most often have keys that do.
+            // Consecutive rows usually have consecutive keys.
             let number = Self.number(of: rows.view(first).primaryKey)
             var end = first + 1
             while end < rows.count, Self.number(of: rows.view(end).primaryKey) == number { end += 1 }
@@ -115,7 +115,7 @@ package final class RowCache: @unchecked Sendable {
         }
     }
 
-    /// Adopts one row, and gives back the one that is kept.
+    /// Inserts one row, and returns the instance to use.
     package func adopt(
         _ row: consuming HeldRow, readSince moment: Moment, at time: @autoclosure () -> Double
     ) -> HeldRow? {
@@ -128,7 +128,7 @@ package final class RowCache: @unchecked Sendable {
             })
     }
 
-    /// Adopts a few rows, and puts in their place those that are kept.
+    /// Inserts a few rows, and replaces them by the instances to use.
     package func adopt(_ rows: inout [RowSnapshot], readSince moment: Moment, at time: @autoclosure () -> Double) {
         let list = RowList()
         for row in rows { list.append(row) }
@@ -138,12 +138,12 @@ package final class RowCache: @unchecked Sendable {
 
     // MARK: After a save
 
-    /// Puts new and changed rows here as they are now, and drops those that were deleted, or that the store itself changed
-    /// meanwhile.
+    /// Inserts new and changed rows, and removes those that were deleted, or that the store itself changed.
     ///
-    /// To be called after the commit and before anybody else can write, so that rows come here in the order of the saves.
+    /// Call it after the commit and before another client can write, so that rows are inserted in the order of the
+    /// saves.
     package func commit(_ changes: ChangeSet, changedByStore: [RowKey], at time: @autoclosure () -> Double) {
-        // Who begins to read from now on sees what was committed; who began before is told apart by this.
+        // Reads that begin from now on see the commit; the counter distinguishes them from earlier ones.
         commits.increment()
         let now = now(time)
         for index in changes.insertions.indices { replace(changes.insertions[index].row, now) }
@@ -152,19 +152,18 @@ package final class RowCache: @unchecked Sendable {
         for key in changedByStore { remove(key) }
     }
 
-    /// Drops every row after a commit that does not tell which rows it changed. What contexts hold stays theirs until they give it up.
+    /// Removes every row after a commit with unknown changes. Contexts keep their rows until they release them.
     ///
-    /// To be called as ``commit(_:changedByStore:at:)`` is.
+    /// Call it at the same time as ``commit(_:changedByStore:at:)``.
     package func commitOfUnknownRows() {
         commits.increment()
         removeAll()
     }
 
-    /// Learns from a conflict what became of a row that a context had at `version`: the row as it was read after `moment`,
-    /// `nil` where it is gone.
+    /// Updates the cache after a conflict for a row that a context had at `version`. The current row was read after
+    /// `moment`; `nil` if it was deleted.
     ///
-    /// A row that the conflict proved stale goes, so that whoever refreshes the object finds another one. Returns what was
-    /// here.
+    /// A stale row is removed, so that a refresh reads the current one. Returns the row that was cached.
     package func correct(
         _ key: RowKey, knownAt version: Int32, by persisted: RowSnapshot?, readSince moment: Moment,
         at time: @autoclosure () -> Double
@@ -188,15 +187,15 @@ package final class RowCache: @unchecked Sendable {
         withShard(of: key.primaryKey) { $0.remove(key.primaryKey, root: roots[key.entity]) }
     }
 
-    // MARK: Letting go
+    // MARK: Releasing
 
-    /// Gives up the row, and drops the key's row if nobody but the cache holds it.
+    /// Releases the row, and removes the key's cached row if only the cache holds it.
     package func giveUp(_ row: consuming HeldRow?, root: Int, primaryKey: Int64) {
         let word = HeldRow.word(of: row)
         withShard(of: primaryKey) { $0.giveUp(word, root: root, primaryKey: primaryKey) }
     }
 
-    /// Drops every row of the hierarchy.
+    /// Removes every row of the hierarchy.
     package func removeAll(root: Int) {
         shards.forEach { $0._withUnsafeGuaranteedRef { $0.removeAll(root: root) } }
     }
@@ -206,7 +205,7 @@ package final class RowCache: @unchecked Sendable {
     }
 }
 
-/// How often contexts have saved to a store, or rows were found to have changed without a version.
+/// Counts the contexts' saves to a store, and detections of rows that changed without a new version.
 final class CommitCount: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -1,28 +1,28 @@
 import CoreDataPrimitives
 import Synchronization
 
-/// A part of a ``RowCache``, with a lock of its own.
+/// A part of a ``RowCache``, with its own lock.
 final class RowCacheShard: @unchecked Sendable {
     // Safe because the lock guards the tables.
 
     private struct State {
-        /// The bit patterns of the times at which they were read, in seconds since 2001; only once somebody asked for
-        /// rows of a certain age.
+        /// The bit patterns of the times when rows were read, in seconds since 2001; recorded only after a client
+        /// requested rows with a maximum age.
         var times: [KeyTable] = []
     }
 
-    /// Guards everything.
+    /// Guards all mutable state.
     private let state = Mutex(State())
-    /// The rows' words, a table for each root, retained until the cache goes: to be asked without counting a reference each
-    /// time.
+    /// The rows' words, a table for each root, retained for the lifetime of the cache, so that look-ups count no
+    /// references.
     private let tables: [Unmanaged<KeyTable>]
     /// The root of each entity, by ordinal.
     private let roots: [Int]
-    /// What the columns of each entity's rows hold, by ordinal.
+    /// The kinds of each entity's columns, by ordinal.
     private let kinds: [[ColumnKind]]
     private let commits: CommitCount
 
-    /// `roots[ordinal]` is the root of that entity, `kinds[ordinal]` what its rows' columns hold.
+    /// Makes a part; `roots[ordinal]` is the root of the entity, `kinds[ordinal]` the kinds of its columns.
     init(roots: [Int], kinds: [[ColumnKind]], commits: CommitCount) {
         self.roots = roots
         self.kinds = kinds
@@ -56,12 +56,12 @@ final class RowCacheShard: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// A word of the row, which the caller holds; 0 if it is not here.
+    /// Returns a word that holds the row for the caller; 0 if it is not cached.
     func heldWord(root: Int, primaryKey: Int64) -> UInt {
         state.withLock { _ in held(word(root, primaryKey)) }
     }
 
-    /// A word of the row, which the caller holds, if the row is known to have been read after that time; else 0.
+    /// Returns a word that holds the row for the caller, if it was read after that time; else 0.
     func heldWord(root: Int, primaryKey: Int64, after time: Double) -> UInt {
         state.withLock { state in
             guard !state.times.isEmpty else { return 0 }
@@ -71,7 +71,7 @@ final class RowCacheShard: @unchecked Sendable {
         }
     }
 
-    /// From now on it is known when rows were read.
+    /// Records from now on when rows were read.
     func keepTimes() {
         state.withLock { state in
             if state.times.isEmpty { state.times = roots.map { _ in KeyTable() } }
@@ -85,7 +85,7 @@ final class RowCacheShard: @unchecked Sendable {
 
     // MARK: After a fetch
 
-    /// As ``RowCache/adopt(_:readSince:at:)``, those rows of the list.
+    /// Inserts a range of the list's rows; see ``RowCache/adopt(_:readSince:at:)``.
     func adopt(_ rows: RowList, _ range: Range<Int>, readSince moment: RowCache.Moment, at now: Double) {
         state.withLock { state in
             let isCurrent = isCurrent(moment)
@@ -97,17 +97,17 @@ final class RowCacheShard: @unchecked Sendable {
         }
     }
 
-    /// Adopts one row: the caller gives up the word and holds the one that is returned.
+    /// Inserts one row: takes over the word's hold, and returns a word that the caller holds.
     func adopt(word: UInt, readSince moment: RowCache.Moment, at now: Double) -> UInt {
         state.withLock { state in adopt(word, isCurrent(moment), now, &state) }
     }
 
-    /// Whether nothing was saved since. Under the lock: what is saved from now on comes here later.
+    /// Returns whether nothing was saved since. Call it under the lock: later saves are inserted after that.
     private func isCurrent(_ moment: RowCache.Moment) -> Bool { commits.now == moment.commits }
 
     // MARK: After a save
 
-    /// Puts a row here as it was saved; saves come in the order in which they were committed.
+    /// Replaces a row after a save; calls are in the order of the commits.
     func replace(_ row: RowSnapshot, at now: Double) {
         let root = roots[row.entity]
         state.withLock { state in put(row, root, at: now, &state) }
@@ -117,7 +117,7 @@ final class RowCacheShard: @unchecked Sendable {
         state.withLock { state in take(key, root, &state) }
     }
 
-    /// As ``RowCache/correct(_:knownAt:by:readSince:at:)``.
+    /// Updates the cache after a conflict; see ``RowCache/correct(_:knownAt:by:readSince:at:)``.
     func correct(
         _ key: Int64, root: Int, knownAt version: Int32, by persisted: RowSnapshot?, readSince moment: RowCache.Moment,
         at now: Double
@@ -129,7 +129,7 @@ final class RowCacheShard: @unchecked Sendable {
                 take(key, root, &state)
                 return known
             }
-            // What was read is how it is, unless somebody has saved since.
+            // The row that was read is current, unless another client has saved since.
             let isCurrent = isCurrent(moment)
             guard knownWord != 0 else {
                 if isCurrent { put(persisted, root, at: now, &state) }
@@ -150,13 +150,13 @@ final class RowCacheShard: @unchecked Sendable {
         }
     }
 
-    // MARK: Letting go
+    // MARK: Releasing
 
-    /// Gives up the row that the word stands for, and drops the key's row if nobody but the cache holds it.
+    /// Releases the row of the word, and removes the key's cached row if only the cache holds it.
     func giveUp(_ word: UInt, root: Int, primaryKey: Int64) {
         state.withLock { state in
             if word != 0, RowSnapshot.holders(of: word) == 2, remove(primaryKey, ifWord: word, root) {
-                // The caller's hold and the cache's go in one: this is what happens to nearly every row.
+                // Releases both the caller's and the cache's hold at once: the common case.
                 if !state.times.isEmpty { state.times[root].remove(primaryKey) }
                 return RowSnapshot.release(word, times: 2)
             }
@@ -192,7 +192,7 @@ final class RowCacheShard: @unchecked Sendable {
     private func adopt(_ word: UInt, _ isCurrent: Bool, _ now: Double, _ state: inout State) -> UInt {
         let row = RowView(word: word)
         let (root, key) = (roots[row.entity], row.primaryKey)
-        // Nearly every row is new: it is put here first, and the one that was here put back where it stays.
+        // Nearly every row is new: insert it first, and put the previous one back if it must stay.
         let knownWord = set(root, key, word)
         if knownWord != 0 {
             let known = RowView(word: knownWord)
@@ -214,7 +214,7 @@ final class RowCacheShard: @unchecked Sendable {
             }
             Self.drop(knownWord)
         } else if !isCurrent {
-            // A newer one may have been here and gone, or the row may have been deleted.
+            // A newer row may have been cached and removed, or the row may have been deleted.
             _ = remove(key, ifWord: word, root)
             RowSnapshot.supersede(word)
             return word
@@ -228,11 +228,11 @@ final class RowCacheShard: @unchecked Sendable {
         known.isEqual(to: read, kinds: read.entity < kinds.count ? kinds[read.entity] : [])
     }
 
-    /// Forgets a row that somebody wrote without giving it a version: a trigger for a derived attribute, while another
-    /// coordinator saved, or another program.
+    /// Removes a row that was changed without a new version: by a trigger for a derived attribute, during a save of
+    /// another coordinator, or by another program.
     ///
-    /// Which of two such rows is newer nobody can tell, as their readers may have read at once: who asks next reads the store,
-    /// and nobody who has begun to read before puts here what was read.
+    /// It is unknown which of two such rows is newer, because they may have been read concurrently. The next client
+    /// reads the store, and reads that began earlier are not cached.
     private func forget(_ key: Int64, _ root: Int, _ state: inout State) {
         take(key, root, &state)
         commits.increment()
@@ -243,13 +243,13 @@ final class RowCacheShard: @unchecked Sendable {
         Self.drop(tables[root]._withUnsafeGuaranteedRef { $0.remove(key) })
     }
 
-    /// Gives up a row that whoever else holds it shall not take for what the store has; the word may be 0.
+    /// Releases a row, and marks it as superseded for its other holders; the word may be 0.
     private static func drop(_ word: UInt) {
         RowSnapshot.supersede(word)
         RowSnapshot.release(word)
     }
 
-    /// A time before the one that is known came from a slower reader.
+    /// Ignore an earlier time: it belongs to a slower reader.
     private func setTime(_ time: Double, _ key: Int64, _ root: Int, _ state: inout State) {
         let known = Double(bitPattern: UInt64(state.times[root].word(key)))
         state.times[root].set(key, UInt(max(time, known, .leastNonzeroMagnitude).bitPattern))

@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Makes rows of a statement's results: one call per row into the driver, no value in between.
+/// Decodes a statement's results to rows: one call of the driver per row, without intermediate values.
 ///
-/// For one thread and one statement at a time; its buffers are reused from row to row.
+/// It serves one thread and one statement at a time, and reuses its buffers.
 final class RowDecoder {
-    /// What the rows of one entity need, in one place: a row costs no copy of an array.
+    /// The decoding data of one entity, so that decoding a row copies no arrays.
     private final class EntityDecoder {
         let entity: RowShape.Entity
         let number: Int64
@@ -31,27 +31,29 @@ final class RowDecoder {
     private let shape: RowShape
     private let externalData: ExternalData?
     private let first: Int
-    // A decoder serves one thread, and nothing it calls comes back to it.
+    // One thread uses a decoder, and no callback occurs.
     @exclusivity(unchecked) private var decoders: [EntityDecoder] = []
-    /// The decoder of the row before, which `decoders` holds.
+    /// The decoder of the previous row, which `decoders` retains.
     @exclusivity(unchecked) private var current: Unmanaged<EntityDecoder>?
     @exclusivity(unchecked) private var currentNumber: Int64 = 0
 
-    /// A decoder of the engine's rows, which may have bytes in the engine's files.
+    /// Makes a decoder for rows of one store.
     ///
-    /// `first` is the result's column with `Z_PK`; the shape's other columns follow.
-    init(_ shape: RowShape, _ engine: StoreEngine, first: Int = 0) {
+    /// - Parameters:
+    ///   - first: the result's column with `Z_PK`; the shape's other columns follow.
+    ///   - externalData: the store's external data; evaluated only if rows of the shape may have values in files.
+    init(_ shape: RowShape, first: Int = 0, externalData: @autoclosure () -> ExternalData) {
         self.shape = shape
         self.first = first
-        externalData = shape.entities.contains { !$0.externalColumns.isEmpty } ? engine.externalData : nil
+        self.externalData = shape.entities.contains { !$0.externalColumns.isEmpty } ? externalData() : nil
     }
 
-    /// The statement's current row.
+    /// Returns the statement's current row.
     ///
-    /// - Throws: ``SQLFailure`` for a row of an entity that cannot be in this table.
+    /// - Throws: ``SQLFailure`` for a row whose entity does not belong to the table.
     func row(_ statement: any SQLStatement) throws -> RowSnapshot { try held(statement).snapshot() }
 
-    /// The statement's current row, held.
+    /// Returns a hold on the statement's current row.
     func held(_ statement: any SQLStatement) throws -> HeldRow {
         let (primaryKey, number, version) = statement.threeIntegers(from: first)
         if current == nil || currentNumber != number {
@@ -71,7 +73,7 @@ final class RowDecoder {
         return HeldRow(taking: word)
     }
 
-    /// Rows of one entity come in runs, so this is seldom asked.
+    /// Returns the decoder of an entity. Rows of one entity are adjacent, so this is rarely called.
     private func decoder(ofNumber number: Int64, _ primaryKey: Int64) throws -> EntityDecoder {
         if let known = decoders.first(where: { $0.number == number }) { return known }
         guard let entity = shape.entities.first(where: { $0.number == number }) else {
@@ -84,8 +86,8 @@ final class RowDecoder {
         return decoder
     }
 
-    /// The row with the bytes that its external columns stand for. A file that cannot be read costs its column alone:
-    /// that is unreadable then.
+    /// Returns the row with the bytes of its external columns. If a file cannot be read, only its column becomes
+    /// unreadable.
     private func withExternalData(_ row: RowSnapshot, _ decoder: EntityDecoder) -> HeldRow {
         let entity = decoder.entity
         guard let externalData, entity.externalColumns.contains(where: { !row.isNull($0) }) else {

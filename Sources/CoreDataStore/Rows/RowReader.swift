@@ -2,26 +2,28 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Reads rows of one table by primary key with one connection: the statements and a decoder, kept from call to call.
+/// Reads rows of one table by primary key on one connection; the statements and a decoder are reused.
 ///
-/// Keys come in size classes, so that a handful of prepared statements serves every number of them. A class is
-/// filled up with its last key again, which IN ignores.
+/// Keys are read in size classes, so that a few prepared statements serve any number of keys. Unused parameters repeat
+/// the last key, which IN ignores.
 ///
 ///     3 keys      // SELECT … FROM ZITEM WHERE Z_PK IN (?, ?, ?, ?, ?, ?, ?, ?)
-///     1,100 keys  // twice with 500, once with 500 of which 100 differ
+///     1,100 keys  // twice 500, once 500 of which 100 are distinct
 final class RowReader {
     private let select: SelectStatement
     private let decoder: RowDecoder
-    /// The connection, which holds its reader.
+    /// The connection, which retains its reader.
     private unowned(unsafe) let connection: any SQLConnection
     private let single: any SQLKeyedStatement
-    // Whoever has the connection has the reader alone, and nothing that it calls comes back to it.
-    /// The statement of each of the larger size classes.
+    // The holder of the connection uses the reader exclusively, and no callback occurs.
+    /// The statements of the larger size classes.
     @exclusivity(unchecked) private var statements: [(any SQLStatement)?]
 
-    init(_ shape: RowShape, table: String, _ engine: StoreEngine, _ connection: any SQLConnection) {
+    init(
+        _ shape: RowShape, table: String, _ connection: any SQLConnection, externalData: @autoclosure () -> ExternalData
+    ) {
         self.connection = connection
-        decoder = RowDecoder(shape, engine)
+        decoder = RowDecoder(shape, externalData: externalData())
         select = SelectStatement(
             shape.selection(from: nil).map { SelectStatement.ResultColumn($0) }, from: .init(table, as: table))
         single = connection.keyedStatement(select, key: Self.key)
@@ -30,7 +32,7 @@ final class RowReader {
 
     private static let key = "Z_PK"
 
-    /// Appends the rows that exist, in any order.
+    /// Appends the existing rows, in any order.
     func read(_ keys: ArraySlice<Int64>, into rows: RowList) throws {
         var rest = keys
         while !rest.isEmpty {
@@ -48,7 +50,7 @@ final class RowReader {
         }
     }
 
-    /// The row with the key, held; `nil` where there is none.
+    /// Returns a hold on the row with the key; `nil` if there is none.
     func held(_ key: Int64) throws -> HeldRow? {
         defer { single.end() }
         guard let statement = try single.row(key) else { return nil }
@@ -65,7 +67,7 @@ final class RowReader {
     }
 }
 
-/// How many keys a statement takes: one of a few numbers, or where a database takes arrays, any up to some thousand.
+/// The number of keys of a statement: one of a few numbers, or with array parameters any number up to some thousand.
 struct SizeClass {
     static let sizes = [1, 8, 64, 500]
     private static let arraySize = 4096
@@ -80,7 +82,7 @@ struct SizeClass {
             ? Self.sizes.count : Self.sizes.firstIndex { $0 >= count } ?? Self.sizes.count - 1
     }
 
-    /// `key = ?`, `key IN (?, …)`, or `key IN (SELECT … FROM UNNEST(?))`.
+    /// Returns `key = ?`, `key IN (?, …)`, or `key IN (SELECT … FROM UNNEST(?))`.
     func condition(on key: SQLExpression) -> SQLExpression {
         if isArray {
             let keys = SelectStatement.Source(arrays: [.integer], as: "keys")
@@ -90,7 +92,7 @@ struct SizeClass {
         return .inList(key, Array(repeating: .bind(.null), count: size))
     }
 
-    /// Binds the keys, the last one again for every place that is left.
+    /// Binds the keys, repeating the last one for the remaining parameters.
     func bind(_ keys: ArraySlice<Int64>, to statement: any SQLStatement) throws {
         guard let last = keys.last else { return }
         if isArray { return try keys.forEach { try statement.append($0, at: 0) } }

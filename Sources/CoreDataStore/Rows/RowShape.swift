@@ -2,10 +2,10 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Which columns a statement selects so that whole rows can be read from it, and where each entity's lie.
+/// The columns that a statement selects to read whole rows, and their positions for each entity.
 ///
-/// Rows of one table may be of several entities with different columns. The statement then selects each table
-/// column once, and every entity knows where its own stand:
+/// Rows of one table may belong to several entities with different columns. The statement then selects each table
+/// column once, and each entity has the positions of its own:
 ///
 ///     Person: name; Employee: name, salary
 ///     // SELECT Z_PK, Z_ENT, Z_OPT, ZNAME, ZSALARY       Person [3], Employee [3, 4]
@@ -14,26 +14,19 @@ package struct RowShape: Sendable {
         var ordinal: Int
         var number: Int64
         var kinds: [ColumnKind]
-        /// The result column of each of the row's columns; -1 where the store has none. `nil` when they stand one
-        /// after another behind the fixed ones.
+        /// The result column of each of the row's columns; -1 if the store has none. `nil` if they directly follow the
+        /// fixed columns in order.
         var positions: [Int]?
-        /// The row's columns whose bytes may lie in a file.
+        /// The row's columns whose values may be in a file.
         var externalColumns: [Int]
     }
 
-    /// The table's columns behind the fixed ones; `nil` is a NULL.
+    /// The table's columns after the fixed ones; `nil` is a NULL.
     let columns: [String?]
     let entities: [Entity]
 
     /// `Z_PK`, `Z_ENT` and `Z_OPT`.
     static let fixedColumns = 3
-
-    /// The shape of an entity's rows, and of those of its subentities where they are included.
-    init(of entity: Int, _ includesSubentities: Bool, _ context: QueryContext) throws {
-        _ = try context.table(of: entity)
-        let candidates = includesSubentities ? context.model.entities[entity].subtree : [entity]
-        self.init(candidates.filter { context.layout.entities[$0] != nil }, context.model, context.layout)
-    }
 
     init(_ ordinals: [Int], _ model: CompiledModel, _ layout: StoreLayout) {
         var columns: [String?] = []
@@ -61,7 +54,7 @@ package struct RowShape: Sendable {
         self.columns = columns
     }
 
-    /// The expressions to select from the table of that alias.
+    /// Returns the expressions to select from the table with the alias.
     func selection(from alias: String?) -> [SQLExpression] {
         ["Z_PK", "Z_ENT", "Z_OPT"].map { .column(alias, $0) }
             + columns.map { $0.map { .column(alias, $0) } ?? .null }

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Finds the rows that have certain values of a constraint's columns, many with one statement.
+/// Finds the rows with given values of a constraint's columns, many with one statement.
 ///
 ///     SELECT Z_PK, Z_ENT, ZCODE FROM ZITEM WHERE ZCODE IN (?, ?, …)
 ///     SELECT Z_PK, Z_ENT, ZA, ZB FROM ZITEM WHERE ZA = ? AND ZB = ? OR ZA = ? AND ZB = ? OR …
@@ -9,16 +9,16 @@ struct ConstraintLookup {
     let connection: any SQLConnection
     let table: String
     let columns: [String]
-    /// 1 where what is read of a column may differ from what it was compared with.
+    /// 1 if a column's value may be read differently than it was compared.
     let rowsPerStatement: Int
 
-    /// Calls `body` with the values that were found, the row's key and its entity's number; with values that are wanted more than
-    /// once perhaps as often.
+    /// Calls `body` with the found values, the row's key and its entity's number; for duplicate values possibly several
+    /// times.
     func find(_ wanted: [[SQLValue]], _ body: ([SQLValue], Int64, Int64) -> Void) throws {
         var first = 0
         while first < wanted.count {
             let left = wanted.count - first
-            // Few texts, so that statements are prepared once: the last portion asks for its last values again.
+            // Use few different texts, so that statements are prepared once: the last portion repeats its last values.
             let size = left > 8 ? rowsPerStatement : 1
             try find(wanted[first..<min(first + size, wanted.count)], size, body)
             first += size

@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// The files of external data that one save writes and leaves behind.
+/// The external data files that one save writes and replaces.
 ///
 /// ```
 ///  save begins ──▶ rows encoded: new files written and synced ──▶ commit  ──▶ finish: replaced files removed
 ///                                                           └──▶ failure ──▶ cancel: new files removed
 /// ```
-/// A process that dies in between leaves files that no row names, never a row without its file.
+/// A crash may leave files that no row names, but never a row without its file.
 final class ExternalDataWriter {
     private let store: ExternalData
     private var written: [String] = []
@@ -16,7 +16,7 @@ final class ExternalDataWriter {
 
     init(_ store: ExternalData) { self.store = store }
 
-    /// The row as its table has it: those of `columns` in their envelopes, the others as they are.
+    /// Returns the row for its table: with the values of `columns` in envelopes, the others unchanged.
     func encoded(_ row: RowSnapshot, _ columns: [Int], kinds: [ColumnKind]) throws -> RowSnapshot {
         guard columns.contains(where: { !row.isNull($0) }) else { return row }
         let builder = RowBuilder(columnCount: row.columnCount)
@@ -32,14 +32,14 @@ final class ExternalDataWriter {
         return builder.finish(primaryKey: row.primaryKey, version: row.version, entity: row.entity)
     }
 
-    /// Notes the file, if any, of a stored value that the save overwrites or deletes.
+    /// Records the file, if any, of a stored value that the save overwrites or deletes.
     func replace(_ stored: UnsafeRawBufferPointer) {
         guard let name = ExternalData.fileName(stored), let path = store.path(of: name) else { return }
         replaced.append(path)
     }
 
-    /// Removes what no row names any more; a file that stays is no harm. Where another store has the same folder it may be a copy of
-    /// this one, whose rows name the file still.
+    /// Deletes the replaced files; a remaining file does no harm. If another store shares the folder, files are kept:
+    /// that store may be a copy of this one, whose rows still name them.
     func finish() {
         guard !replaced.isEmpty, !store.isShared else { return }
         FormerFiles.remove(replaced, of: store)
@@ -66,18 +66,18 @@ final class ExternalDataWriter {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch { throw ExternalDataFailure(writing: folder, error) }
-        // The new folders are entries of the folders above them.
+        // The parent folders contain the entries of the new folders.
         let support = URL(fileURLWithPath: folder).deletingLastPathComponent()
         try synchronize(support.path)
         try synchronize(support.deletingLastPathComponent().path)
     }
 
-    /// Writes a new file so that it outlives a power failure once the row that names it is committed.
+    /// Writes a new file so that it survives a power failure after the commit of its row.
     private func write(_ bytes: UnsafeRawBufferPointer, to path: String, in folder: String) throws {
         func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
         var file = make()
         if file < 0, errno == ENOENT {
-            // A process that could not put a store here has removed the empty folder just now.
+            // Another process that failed to create a store here has just deleted the empty folder.
             try makeFolder(folder)
             file = make()
         }
@@ -101,13 +101,13 @@ final class ExternalDataWriter {
         let file = open(folder, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw ExternalDataFailure(folder, errno) }
         defer { close(file) }
-        // Some file systems cannot sync a folder and say so; then there is nothing more to do.
+        // Some file systems cannot sync a folder and report that; ignore it.
         guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw ExternalDataFailure(folder, errno) }
     }
 }
 
 extension ExternalDataFailure {
-    /// What Foundation says of a file, or folder, that cannot be written.
+    /// The failure for Foundation's error in writing a file or folder.
     init(writing file: String, _ error: any Error) {
         let kind: Kind =
             switch CocoaError.Code(rawValue: (error as NSError).code) {

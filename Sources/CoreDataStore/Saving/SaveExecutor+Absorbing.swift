@@ -1,16 +1,17 @@
 import CoreDataSQL
 
-// New rows whose values go to the rows that have their unique values already.
+// Inserts new rows whose values go to existing rows with their unique values.
 extension SaveExecutor {
-    /// Writes them, and finds out by their keys which have come.
+    /// Writes the rows, and finds out by their keys which ones were inserted.
     ///
-    /// `RETURNING` would tell, too, and cost as much again as the statement.
+    /// `RETURNING` would also report that, but doubles the cost of the statement.
     ///
-    /// - Returns: those that have not come, by their places among the save's insertions.
-    /// - Throws: ``RowIsOutdated`` where one was absorbed by another of the same save: which one is for others to say.
+    /// - Returns: the absorbed rows, as indexes of the save's insertions.
+    /// - Throws: ``RowIsOutdated`` if a row was absorbed by another one of the same save; other code finds out which
+    ///   one.
     func absorb(_ step: SavePlan.Absorptions) throws -> [Int] {
         guard (try? connection.statement(step.absorbing[0].single)) != nil else {
-            // A table of others may lack the unique index.
+            // Another program's table may lack the unique index.
             try insert(step.plain)
             return []
         }

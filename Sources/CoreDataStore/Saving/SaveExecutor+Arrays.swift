@@ -1,14 +1,14 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-// Many rows with one statement, as an array for each column: what a server takes for as many rows costs little more than to
-// copy them into the table.
+// Writes many rows with one statement, with an array for each column. For a server, this costs little more than copying
+// the rows to the table.
 extension SaveExecutor {
-    /// A statement has so many rows, or bytes: the server reads one while the next is made.
+    /// The maximum rows, or bytes, of a statement: the server processes one while the next is prepared.
     private static let rowsAtOnce = 512
     private static let bytesAtOnce = 1 << 20
 
-    /// So many rows are worth the ways to a server that a copy costs.
+    /// The number of rows from which COPY, with its additional round trips, pays off.
     static let fewestCopied = 4096
 
     func insert(_ step: SavePlan.Insertions, _ sql: String) throws {
@@ -25,7 +25,7 @@ extension SaveExecutor {
 
     /// `COPY "Item" ("_id", "_entity", "_version", "name") FROM STDIN (FORMAT binary)`.
     ///
-    /// - Returns: false where the database does not take such rows so; nothing is done then.
+    /// - Returns: false if the database cannot copy such rows; then nothing was done.
     private func copy(_ step: SavePlan.Insertions) throws -> Bool {
         let table = step.table
         let statement = CopyStatement(into: table.name, columns: ["Z_PK", "Z_ENT", "Z_OPT"] + table.columnNames)

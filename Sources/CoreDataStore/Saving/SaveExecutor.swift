@@ -1,8 +1,8 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Runs a ``SavePlan`` on a connection that is in a transaction; files of external data aside, the only part of a
-/// save that does I/O.
+/// Executes a ``SavePlan`` in a connection's transaction. Besides external data files, it is the only part of a save
+/// that does I/O.
 struct SaveExecutor {
     /// A row that another writer has changed or deleted since it was read.
     struct RowIsOutdated: EngineFailure {}
@@ -10,12 +10,12 @@ struct SaveExecutor {
     let connection: any SQLConnection
     let identifier: String
     let externalData: ExternalDataWriter
-    /// The parts that the store's participants have in the transaction.
+    /// The participants' parts in the transaction.
     let participations: [any SaveParticipation]
 
-    /// - Throws: ``RowIsOutdated`` at the first such row, perhaps once the connection is settled; what to tell about it is found out after
-    ///   the rollback.
-    /// - Returns: which of the insertions rows with their unique values absorbed, ascending.
+    /// - Throws: ``RowIsOutdated`` at the first such row, possibly only after the queued statements are complete; the
+    ///   details are determined after the rollback.
+    /// - Returns: the insertions that existing rows absorbed, ascending.
     @discardableResult
     func run(_ plan: SavePlan, of changes: ChangeSet) throws -> [Int] {
         let portion = participations.isEmpty ? nil : SavePortion(changes: changes, plan: plan)
@@ -41,7 +41,7 @@ struct SaveExecutor {
         return plan.absorptions.count > 1 ? absorbed.sorted() : absorbed
     }
 
-    /// Runs a statement of which it matters only that it does not fail.
+    /// Runs a statement that must only succeed.
     @inline(__always)
     private func run(_ statement: any SQLStatement) throws {
         if connection.pipelines { return try statement.runLater(expecting: nil, otherwise: {}) }
@@ -82,10 +82,10 @@ struct SaveExecutor {
         }
     }
 
-    /// Key, entity number, version, columns.
+    /// Binds key, entity number, version, columns.
     private func bind(_ step: SavePlan.Insertions, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
         let table = step.table
-        // By index: to take an element in hand would count its references.
+        // Access by index: copying the element would count its references.
         try statement.bind(step.rows[index].row.primaryKey, at: first)
         try statement.bind(table.number, at: first + 1)
         try statement.bind(Int64(step.rows[index].row.version), at: first + 2)
@@ -107,8 +107,9 @@ struct SaveExecutor {
                 guard try statement.runUpdating() == count else { throw RowIsOutdated() }
                 return true
             } catch let failure as SQLFailure where failure.kind == .constraint {
-                // A table that somebody gave constraints may refuse a row that would be inserted, or the order in which
-                // rows change; nothing of this statement is done. One by one they are updated, or fail for themselves.
+                // A table with constraints of another program may refuse the row that would be inserted, or the order
+                // of the changes; the statement has then no effect. One by one, the rows are updated, or report their
+                // own failure.
                 return false
             }
         }
@@ -126,7 +127,7 @@ struct SaveExecutor {
         }
     }
 
-    /// New version, columns, key.
+    /// Binds new version, columns, key.
     private func bind(_ step: SavePlan.Updates, _ index: Int, to statement: any SQLStatement, at first: Int) throws {
         let form = step.form
         try statement.bind(Int64(step.rows[index].new.version), at: first)
@@ -139,10 +140,10 @@ struct SaveExecutor {
 
     // MARK: Insertions and updates
 
-    /// Writes as many of `count` rows as fill statements, and returns the first that is left.
+    /// Writes as many of `count` rows as fill complete statements, and returns the first remaining one.
     ///
-    /// `bind` is told a row and its first parameter; `run` is told how many rows are bound, and whether to go on is what it
-    /// returns.
+    /// `bind` receives a row and its first parameter; `run` receives the number of bound rows, and returns whether to
+    /// continue.
     @inline(__always)
     private func runSeveral(
         _ several: SavePlan.Several?, of count: Int,
@@ -198,7 +199,7 @@ struct SaveExecutor {
         try delete(step, first..<step.rows.count)
     }
 
-    /// Deletes rows whose keys are scattered.
+    /// Deletes rows whose keys are not consecutive.
     private func delete(_ step: SavePlan.Deletions, _ rows: Range<Int>) throws {
         guard !rows.isEmpty else { return }
         let single = try connection.statement(step.table.deletion)
@@ -236,7 +237,7 @@ struct SaveExecutor {
         }
     }
 
-    /// Rows with consecutive keys that were not deleted are no conflict if somebody else deleted them.
+    /// Rows with consecutive keys that were not deleted are no conflict if another client deleted them.
     private func checkGone(_ step: SavePlan.Deletions, _ range: Range<Int>) throws {
         let statement = try connection.statement(step.rangeCheck)
         defer { statement.reset() }
@@ -245,7 +246,7 @@ struct SaveExecutor {
         if try statement.step() { throw RowIsOutdated() }
     }
 
-    // MARK: The rest
+    // MARK: Links, values and files
 
     private func park(_ step: SavePlan.Parking) throws {
         let statement = try connection.statement(step.sql)
@@ -282,9 +283,9 @@ struct SaveExecutor {
             MetadataRow(identifier: identifier, metadata: metadata).insertion(in: connection.dialect))
     }
 
-    /// Notes the files that the rows name now.
+    /// Records the files that the rows currently name.
     private func noteFiles(_ table: SaveTables.Table, _ columns: [Int], _ keys: [Int64]) throws {
-        // An envelope that names a file has 38 bytes; there is no need to read more of one that holds its bytes.
+        // An envelope with a file name has 38 bytes; more of an inline value need not be read.
         let results = columns.compactMap { table.nameOfColumn[$0] }.map { name in
             let column = SQLExpression.column(nil, name)
             let namesFile = SQLExpression.comparison(.equal, .function(.byteLength, [column]), .integer(38))

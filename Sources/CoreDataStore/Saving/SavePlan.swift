@@ -1,18 +1,18 @@
 import CoreDataPrimitives
 
-/// The statements of a save in their order, each with the rows that it runs for: values only.
+/// The statements of a save in their order, each with its rows: only values.
 ///
-/// See ``SavePlanner`` for the order and ``SaveExecutor`` for what becomes of it.
+/// ``SavePlanner`` determines the order; ``SaveExecutor`` executes the plan.
 struct SavePlan: Sendable {
-    /// A statement that writes several rows at once; what is left of them is written one by one.
+    /// A statement that writes several rows at once; the remaining rows are written one by one.
     struct Several: Sendable {
         var sql: String
         var rows: Int
-        /// How many are bound for each row.
+        /// The number of bound values per row.
         var values: Int
     }
 
-    /// Rows that must be there at their versions.
+    /// Rows that must exist at their versions.
     struct Checks: Sendable {
         /// Bound: key, version.
         var sql: String
@@ -24,13 +24,13 @@ struct SavePlan: Sendable {
         struct Row: Sendable {
             var owner: Int64
             var destination: Int64
-            /// Bound behind the keys.
+            /// The orders, bound after the keys.
             var orders: [Int64?] = []
         }
 
         /// Bound: the two keys, then the orders.
         var sql: String
-        /// The same for many rows: bound as arrays.
+        /// The statement for many rows, bound as arrays.
         var arrays: String?
         var rows: [Row]
     }
@@ -44,16 +44,16 @@ struct SavePlan: Sendable {
 
     struct Deletions: Sendable {
         var table: SaveTables.Table
-        /// Ordered by version and key, so that those with consecutive keys follow one another.
+        /// The rows, ordered by version and key, so that consecutive keys are adjacent.
         var rows: [ChangeSet.Deletion]
         var consecutive: Consecutive?
-        /// For the rows that are not consecutive. Bound: the keys, the version that all of them have.
+        /// The statement for rows that are not consecutive. Bound: the keys, their common version.
         var several: Several?
-        /// Whether rows are still there. Bound: first key, last key.
+        /// Checks whether rows still exist. Bound: first key, last key.
         var rangeCheck: String
     }
 
-    /// Values that make room for those of other rows: set to NULL until the row's own update.
+    /// Values that other rows will take: set to NULL until their row's own update.
     struct Parking: Sendable {
         /// Bound: key.
         var sql: String
@@ -61,18 +61,18 @@ struct SavePlan: Sendable {
     }
 
     struct Updates: Sendable {
-        /// Bound for each row: version, columns, key. The old version is the one before.
+        /// Bound for each row: version, columns, key. The old version is one less.
         var several: Several?
-        /// For many rows, bound as arrays: new version, columns, key, old version.
+        /// The statement for many rows, bound as arrays: new version, columns, key, old version.
         var arrays: String?
         var form: UpdateForm
         var rows: [ChangeSet.Update]
     }
 
     struct Insertions: Sendable {
-        /// Bound for each row: as for one.
+        /// Bound for each row like a single row.
         var several: Several?
-        /// For many rows, bound as arrays: key, version, columns.
+        /// The statement for many rows, bound as arrays: key, version, columns.
         var arrays: String?
         /// Bound: key, entity number, version, columns.
         var single: String
@@ -80,26 +80,26 @@ struct SavePlan: Sendable {
         var rows: [ChangeSet.Insertion]
     }
 
-    /// New rows of a table that do not come where a row has their unique values.
+    /// New rows of a table that are absorbed by existing rows with their unique values.
     struct Absorptions: Sendable {
-        /// Statements that change the row in the way, those of the same columns together.
+        /// Statements that change the existing row, grouped by columns.
         var absorbing: [Insertions]
-        /// All of them, for a table without the unique index that those statements name.
+        /// All of the rows, for a table without the unique index that these statements need.
         var plain: Insertions
-        /// Which of the save's insertions they are, ascending as their keys.
+        /// Their indexes among the save's insertions, ascending like their keys.
         var places: [Int]
         /// Selects keys and versions of rows, by key. Bound: first key, last key.
         var arrivals: String
     }
 
-    /// Whether the order of the statements does not matter, since no row makes room for another.
+    /// Whether the order of the statements does not matter, since no row takes a value of another.
     var runsInAnyOrder: Bool {
         removedLinks.isEmpty && deletions.isEmpty && parkings.isEmpty && absorptions.isEmpty
             && updates.allSatisfy { $0.form.table.constraints.isEmpty }
             && insertions.allSatisfy { $0.table.constraints.isEmpty }
     }
 
-    // In the order in which they are run.
+    // The following steps are run in this order.
     var checks: [Checks] = []
     var removedLinks: [Links] = []
     var deletions: [Deletions] = []

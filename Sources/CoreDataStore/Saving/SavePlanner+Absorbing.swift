@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 
-// New rows whose values go to the rows that have their unique values already.
+// Plans new rows whose values go to existing rows with their unique values.
 extension SavePlanner {
-    /// Rows that must be new come first: one that violates a constraint ends the save before any other is absorbed.
+    /// Adds the insertions. Rows that must be new come first: a violation ends the save before another row is absorbed.
     ///
-    /// New rows with the same unique values are all to be new, so that what becomes of them is found out.
+    /// If new rows have equal unique values, none may be absorbed, so that the conflict is detected.
     func addInsertions(of changes: ChangeSet, to plan: inout SavePlan) throws {
         let (rows, absorptions) = (changes.insertions, changes.absorptions)
         let places = rows.indices.filter { absorptions[$0] != nil }
@@ -13,7 +13,7 @@ extension SavePlanner {
             return
         }
         plan.insertions = try insertions(rows.indices.filter { absorptions[$0] == nil }.map { rows[$0] })
-        // Most often a list has all of them, and is not copied.
+        // Usually a list contains all of them and is not copied.
         func rowsAt(_ places: [Int]) -> [ChangeSet.Insertion] {
             places.count == rows.count ? rows : places.map { rows[$0] }
         }
@@ -39,7 +39,7 @@ extension SavePlanner {
             }, single: tables.absorption(into: table, columns, rows: 1), table: table, rows: rows)
     }
 
-    /// Whether no two new rows have the same unique values; says no, too, where only what was made of them is the same.
+    /// Returns whether no two new rows have the same unique values; a hash collision also gives false.
     private func areDistinct(_ rows: [ChangeSet.Insertion], ofEntities entities: Set<Int>) throws -> Bool {
         var seen: Set<Int> = []
         seen.reserveCapacity(rows.count)
@@ -60,7 +60,7 @@ extension SavePlanner {
 }
 
 extension RowView {
-    /// Says whether there is a value.
+    /// Hashes a value; returns whether there is one.
     fileprivate func hash(_ column: Int, _ kind: ColumnKind, into hasher: inout Hasher) -> Bool {
         guard !isNull(column) else { return false }
         switch kind {

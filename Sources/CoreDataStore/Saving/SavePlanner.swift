@@ -6,17 +6,17 @@ import CoreDataSQL
 ///
 ///     rows checked, links removed, rows deleted, values parked, rows updated, rows inserted, links inserted, metadata
 ///
-/// Deletes go first because what is left may take their unique values; inserts follow updates for the same
-/// reason. Two updates that exchange a unique value need a third place: the value that another row wants is
-/// parked, that is set to NULL, which collides with nothing.
+/// Deletes come first because other rows may take their unique values; inserts follow updates for the same reason. Two
+/// updates that exchange a unique value need an intermediate state: the value that another row takes is parked, that
+/// is, set to NULL, which conflicts with nothing.
 ///
 ///     A.code "x" → "y", B.code "y" → "x"      // park B.code, update A, update B
 ///
-/// The planner never touches a database.
+/// The planner never accesses a database.
 struct SavePlanner {
     let tables: SaveTables
 
-    /// - Throws: ``StoreFailure`` for an entity or relationship that the store does not have.
+    /// - Throws: ``StoreFailure`` for an entity or relationship that the store lacks.
     func plan(_ changes: ChangeSet) throws -> SavePlan {
         var plan = SavePlan()
         plan.checks = try checks(changes.checks)
@@ -52,7 +52,7 @@ struct SavePlanner {
         func isBefore(_ a: ChangeSet.Deletion, _ b: ChangeSet.Deletion) -> Bool {
             (a.version, a.key.primaryKey) < (b.version, b.key.primaryKey)
         }
-        // Most often they are in order already.
+        // Usually they are in order already.
         let isSorted = !rows.indices.dropFirst().contains { isBefore(rows[$0], rows[$0 - 1]) }
         let rows = isSorted ? rows : rows.sorted(by: isBefore)
         var ranges: [Range<Int>] = []
@@ -73,7 +73,7 @@ struct SavePlanner {
             rangeCheck: tables.rangeCheck(of: table))
     }
 
-    /// So many rows are worth a statement of their own.
+    /// The minimum number of rows for a range statement.
     private static let shortestRange = 4
 
     func insertions(_ insertions: [ChangeSet.Insertion]) throws -> [SavePlan.Insertions] {
@@ -86,7 +86,7 @@ struct SavePlanner {
     }
 
     func insertion(into table: SaveTables.Table, _ rows: [ChangeSet.Insertion]) -> SavePlan.Insertions {
-        let arrays = tables.bindsArrays(rows.count) ? tables.arrayInsertion(into: table) : nil
+        let arrays = tables.bindsRowsAsArrays(rows.count) ? tables.arrayInsertion(into: table) : nil
         return SavePlan.Insertions(
             several: arrays != nil
                 ? nil
@@ -95,7 +95,7 @@ struct SavePlanner {
                 }, arrays: arrays, single: table.insertion, table: table, rows: rows)
     }
 
-    /// The statement for several rows of `values` values each, where there are as many.
+    /// Returns the statement for several rows of `values` values each, if there are enough rows.
     func several(of count: Int, values: Int, _ sql: (Int) -> String) -> SavePlan.Several? {
         let rows = tables.rowsPerStatement(values: values)
         return rows > 1 && count >= rows ? SavePlan.Several(sql: sql(rows), rows: rows, values: values) : nil
@@ -108,7 +108,7 @@ struct SavePlanner {
             updates, by: { try form(of: $0) }, { step($0, $1) })
     }
 
-    /// As many rows are in groups soonest by looking through the groups.
+    /// The number of rows up to which a linear search of the groups is fastest.
     private static let fewRows = 8
 
     private func fewUpdates(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Updates] {
@@ -129,8 +129,8 @@ struct SavePlanner {
         return tables.form(of: table, Self.changedColumns(update, table))
     }
 
-    /// The one step, where all rows are of one entity and have the same changed columns, as after most loops: found
-    /// without taking an update in hand, which would count its references.
+    /// Returns the single step if all rows have the same entity and changed columns, as after most loops. It copies no
+    /// updates, which would count their references.
     private func uniformUpdates(_ updates: [ChangeSet.Update]) throws -> SavePlan.Updates? {
         guard let entity = updates.first?.new.entity, let columns = updates.first?.columns else { return nil }
         let table = try tables.table(of: entity)
@@ -145,8 +145,8 @@ struct SavePlanner {
 
     private func step(_ form: UpdateForm, _ rows: [ChangeSet.Update]) -> SavePlan.Updates {
         let table = form.table
-        // Rows with unique values make SQLite note how to undo the statement. Files of external data are written when a
-        // row is bound, which must not happen twice.
+        // For rows with unique values, SQLite would write a statement journal. External data files are written when a
+        // row is bound, which must happen only once.
         let isPlain =
             tables.dialect.updatesByInserting && table.constraints.isEmpty && form.externalColumns.isEmpty
             && rows.indices.allSatisfy { rows[$0].new.version == rows[$0].old.version &+ 1 }
@@ -155,7 +155,8 @@ struct SavePlanner {
                 ? nil
                 : several(of: rows.count, values: 2 + form.columns.count) {
                     tables.update(of: table, form.mask, rows: $0)
-                }, arrays: tables.bindsArrays(rows.count) ? tables.arrayUpdate(of: table, form.mask) : nil, form: form,
+                }, arrays: tables.bindsRowsAsArrays(rows.count) ? tables.arrayUpdate(of: table, form.mask) : nil,
+            form: form,
             rows: rows)
     }
 
@@ -183,7 +184,7 @@ struct SavePlanner {
         var column: String
     }
 
-    /// The rows whose old unique value another updated row takes. To set one changed column to NULL is enough.
+    /// Returns the rows whose old unique value another updated row takes. Setting one changed column to NULL suffices.
     private func parkings(_ updates: [ChangeSet.Update]) throws -> [SavePlan.Parking] {
         guard tables.hasConstraints else { return [] }
         var taken: Set<UniqueValue> = []
@@ -230,7 +231,7 @@ struct SavePlanner {
                 for link in links {
                     rows.append(row(link, table, isReflexive: isReflexive))
                     guard isReflexive, link.owner != link.destination else { continue }
-                    // A relationship that is its own inverse has the pair from either side.
+                    // A relationship that is its own inverse contains the pair in both directions.
                     var mirrored = link
                     (mirrored.owner, mirrored.destination) = (link.destination, link.owner)
                     (mirrored.order, mirrored.inverseOrder) = (link.inverseOrder, link.order)
@@ -239,13 +240,13 @@ struct SavePlanner {
                 guard kind == .insert else { return SavePlan.Links(sql: removal(table), rows: rows) }
                 return SavePlan.Links(
                     sql: insertion(table),
-                    arrays: tables.bindsArrays(rows.count) && canComeTogether(rows, table)
+                    arrays: tables.bindsRowsAsArrays(rows.count) && canComeTogether(rows, table)
                         ? tables.arrayInsertion(into: table) : nil,
                     rows: rows)
             })
     }
 
-    /// Whether no pair comes twice where it would be given orders twice, which one statement must not do.
+    /// Returns whether no pair occurs twice with orders, which one statement must not write.
     private func canComeTogether(_ rows: [SavePlan.Links.Row], _ table: StoreLayout.JoinTable) -> Bool {
         if table.orderColumn == nil, table.inverseOrderColumn == nil { return true }
         struct Pair: Hashable {
@@ -270,7 +271,7 @@ struct SavePlanner {
         if let table = tables.layout.joinTables[relationship] { return table }
         let entity = tables.model.entities[relationship.entity]
         let property = entity.properties[relationship.slot]
-        // The layout knows the relationship by the entity that declares it.
+        // The layout identifies the relationship by its declaring entity.
         let declared = StoreLayout.Relationship(entity: property.declaringEntity, slot: relationship.slot)
         if let table = tables.layout.joinTables[declared] { return table }
         throw StoreFailure(
@@ -284,7 +285,7 @@ struct SavePlanner {
         return inverse.slot == property.slot && inverse.declaringEntity == property.declaringEntity
     }
 
-    /// A pair that is there already gets the orders that are known now.
+    /// Returns the insertion; an existing pair gets the new orders.
     private func insertion(_ table: StoreLayout.JoinTable) -> String {
         let columns = table.pairColumns
         let insert = InsertStatement(
@@ -302,8 +303,8 @@ struct SavePlanner {
 
     // MARK: Groups
 
-    /// The elements by key, keys in the order of their first element. When all have one key, as most often, the
-    /// elements are not copied.
+    /// Groups the elements by key, in the order of their first element. If all have the same key, the common case, they
+    /// are not copied.
     func grouped<Element, Key: Hashable, Group>(
         _ elements: [Element], by key: (Element) throws -> Key, _ make: (Key, [Element]) throws -> Group
     ) rethrows -> [Group] {
@@ -313,12 +314,12 @@ struct SavePlanner {
         while index < elements.count, try key(elements[index]) == keys[0] { index += 1 }
         if index == elements.count { return [try make(keys[0], elements)] }
         var groups = [Array(elements[..<index])]
-        // Only many keys are worth a table.
+        // A dictionary pays off only for many keys.
         var indexes: [Key: Int] = [:]
         var last = 0
         for element in elements[index...] {
             let key = try key(element)
-            // Equal keys come in runs.
+            // Equal keys are usually adjacent.
             if keys[last] != key {
                 last = keys.count <= 8 ? keys.firstIndex(of: key) ?? keys.count : indexes[key] ?? keys.count
                 if last == keys.count {
@@ -338,7 +339,7 @@ struct SavePlanner {
 }
 
 extension RowSnapshot {
-    /// The columns' values, `nil` when one of them is NULL.
+    /// Returns the columns' values; `nil` if one of them is NULL.
     func values(_ columns: [Int], _ kinds: [ColumnKind]) -> [SQLValue]? {
         var values: [SQLValue] = []
         for column in columns {

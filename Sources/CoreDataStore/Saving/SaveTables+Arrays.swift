@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-// Statements of many rows whose values are bound as arrays.
+// The statements of many rows with array parameters.
 extension SaveTables {
-    /// So many rows are worth such a statement.
+    /// The minimum number of rows for such a statement.
     private static let fewestRows = 8
 
-    func bindsArrays(_ rows: Int) -> Bool { dialect.bindsArrays && rows >= Self.fewestRows }
+    func bindsRowsAsArrays(_ rows: Int) -> Bool { dialect.bindsArrays && rows >= Self.fewestRows }
 
     /// `INSERT INTO "Item" ("_id", "_entity", "_version", "name") SELECT v."column1", 1, v."column2", v."column3"
     /// FROM UNNEST($1::BIGINT[], $2::BIGINT[], $3::TEXT[]) AS v(…)`; bound: key, version, columns.
@@ -23,8 +23,8 @@ extension SaveTables {
         }
     }
 
-    /// `UPDATE "Item" AS t SET "_version" = v."column1", "name" = v."column2" FROM UNNEST(…) AS v(…)
-    /// WHERE t."_id" = v."column3" AND COALESCE(t."_version", 0) = v."column4"`; bound: new version, columns, key, old version.
+    /// `UPDATE "Item" AS t SET "_version" = v."column1", "name" = v."column2" FROM UNNEST(…) AS v(…) WHERE t."_id" =
+    /// v."column3" AND COALESCE(t."_version", 0) = v."column4"`; bound: new version, columns, key, old version.
     func arrayUpdate(of table: Table, _ columns: IndexMask) -> String {
         text(table, .arrayUpdate(columns), rows: 0) {
             let places = table.columns.indices.filter { columns.contains(table.columns[$0]) }
@@ -43,8 +43,8 @@ extension SaveTables {
         }
     }
 
-    /// `INSERT INTO "Book_tags" ("Book", "tags") SELECT … FROM UNNEST(…) AS v(…) ON CONFLICT DO NOTHING`; bound: the two keys, then
-    /// the orders.
+    /// `INSERT INTO "Book_tags" ("Book", "tags") SELECT … FROM UNNEST(…) AS v(…) ON CONFLICT DO NOTHING`; bound: the
+    /// two keys, then the orders.
     func arrayInsertion(into table: StoreLayout.JoinTable) -> String {
         let columns = table.pairColumns
         let source = SelectStatement.Source(arrays: columns.map { _ in .integer }, as: "v")
@@ -53,7 +53,7 @@ extension SaveTables {
         return Self.ofPairs(insert, table).text(in: dialect).sql
     }
 
-    /// A pair that is there already gets the orders that are known now.
+    /// Adds the conflict clause: an existing pair gets the new orders.
     static func ofPairs(_ insert: InsertStatement, _ table: StoreLayout.JoinTable) -> InsertStatement {
         var insert = insert
         let orders = table.pairColumns.dropFirst(2)
@@ -70,7 +70,7 @@ extension SaveTables {
 }
 
 extension StoreLayout.JoinTable {
-    /// In the order in which a save binds them: the two keys, then the orders.
+    /// The columns in the order in which a save binds them: the two keys, then the orders.
     var pairColumns: [String] {
         [ownerColumn, destinationColumn] + [orderColumn, inverseOrderColumn].compactMap { $0 }
     }

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Synchronization
 
-/// What saving needs to know of each entity's table, and the texts of the statements: made once, when first needed.
+/// The data about each entity's table that saving needs, and the texts of the statements; made on first use.
 final class SaveTables: Sendable {
     /// One entity's part of its table.
     final class Table: Sendable {
@@ -12,17 +12,18 @@ final class SaveTables: Sendable {
         /// `Z_ENT`.
         let number: Int64
         let kinds: [ColumnKind]
-        /// The row's columns that the store has, and the table's for them.
+        /// The row's columns that the store has, and the corresponding columns of the table.
         let columns: [Int]
         let columnNames: [String]
-        /// What the table's columns hold.
+        /// The types of the table's columns.
         let columnTypes: [SQLType]
         /// Whether the store has every column of the row.
         let hasEveryColumn: Bool
         let nameOfColumn: [String?]
         let externalColumns: [Int]
         let constraints: [Constraint]
-        /// The columns of the one constraint, where rows can take values of new ones; see ``RowSource/absorbs(entity:)``.
+        /// The columns of the single constraint, if existing rows can absorb new ones; see
+        /// ``RowSource/absorbs(entity:)``.
         let absorbing: IndexMask?
         /// `INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, …) VALUES (?, ?, ?, …)`
         let insertion: String
@@ -64,7 +65,7 @@ final class SaveTables: Sendable {
             let isPlain = entity.properties.allSatisfy { property in
                 guard let attribute = property.attribute else { return true }
                 let column = entity.rowLayout.columnOfSlot[property.slot]
-                // Numbers that differ here may be the same there.
+                // Different numbers in memory may be equal in the store.
                 let isInexact = attribute.type == .decimal || column >= 0 && entity.rowLayout.kinds[column] == .real
                 return !property.isComposite && attribute.derivationExpression == nil
                     && !(isInexact && column >= 0 && columns.contains(column))
@@ -73,7 +74,7 @@ final class SaveTables: Sendable {
         }
     }
 
-    /// A uniqueness constraint as an entity's rows have it.
+    /// A uniqueness constraint with the columns of an entity's rows.
     struct Constraint: Sendable, Hashable {
         /// The entity that declares it, and its slots.
         var entity: Int
@@ -111,8 +112,7 @@ final class SaveTables: Sendable {
     let keyUpdate: String
     /// `UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?`
     let keyAdvance: String
-    /// Guards the texts: as many updates as there are sets of columns that change together, the others once for each
-    /// entity that is written.
+    /// Guards the texts: one update per set of columns that change together, the others once per written entity.
     private let texts = Mutex<[TextKey: String]>([:])
 
     init(model: CompiledModel, layout: StoreLayout, dialect: SQLDialect) {
@@ -132,7 +132,7 @@ final class SaveTables: Sendable {
         hasConstraints = tables.contains { $0?.constraints.isEmpty == false }
     }
 
-    /// - Throws: ``StoreFailure`` for an entity that the store does not have.
+    /// - Throws: ``StoreFailure`` for an entity that the store lacks.
     func table(of entity: Int) throws -> Table {
         guard tables.indices.contains(entity), let table = tables[entity] else {
             let name = model.entities.indices.contains(entity) ? model.entities[entity].name : "number \(entity)"
@@ -144,15 +144,15 @@ final class SaveTables: Sendable {
 
     // MARK: Statements
 
-    /// What updating these columns takes.
+    /// Returns the data for updating these columns.
     func form(of table: Table, _ columns: IndexMask) -> UpdateForm {
         table.updateForms.form(columns) { UpdateForm(table, columns, sql: update(of: table, columns)) }
     }
 
-    /// How many rows one statement writes where there are that many: what a statement costs besides its rows is a
-    /// quarter of an insert and a third of an update, and more rows gain no more.
+    /// Returns the number of rows per statement. The fixed cost of a statement is a quarter of an insert and a third of
+    /// an update, and more rows gain no more.
     ///
-    /// 1 where the database does not take as many values.
+    /// It is 1 if the database does not support that many values.
     func rowsPerStatement(values: Int) -> Int {
         let rows = 32
         return rows * values <= dialect.maximumBindings ? rows : 1
@@ -167,8 +167,8 @@ final class SaveTables: Sendable {
         }
     }
 
-    /// As ``insertion(into:rows:)``, of a table with one constraint; where a row has its values that row takes those of the columns instead:
-    /// `… ON CONFLICT (ZNAME) DO UPDATE SET Z_OPT = IFNULL(Z_OPT, 0) + 1, ZPRICE = excluded.ZPRICE WHERE ZPRICE IS NOT excluded.ZPRICE`
+    /// Inserts like ``insertion(into:rows:)``, into a table with one constraint. An existing row with the same unique
+    /// values takes the values of the columns instead:
     func absorption(into table: Table, _ columns: IndexMask, rows: Int) -> String {
         text(table, .absorption(columns), rows: rows) {
             let names = columns.compactMap { table.nameOfColumn[$0] }
@@ -208,11 +208,11 @@ final class SaveTables: Sendable {
         ).text(in: dialect).sql
     }
 
-    /// The same for several rows, whose new versions are their old ones and 1:
+    /// Updates several rows, each of which increments its version:
     /// `INSERT INTO ZITEM (Z_OPT, ZNAME, Z_PK) VALUES (?, ?, ?), … ON CONFLICT (Z_PK) DO UPDATE
     /// SET Z_OPT = excluded.Z_OPT, … WHERE IFNULL(Z_OPT, 0) = excluded.Z_OPT - 1`
     ///
-    /// A row that is no longer there would be inserted: see ``SQLStatement/runUpdating()``.
+    /// A missing row would be inserted: see ``SQLStatement/runUpdating()``.
     func update(of table: Table, _ columns: IndexMask, rows: Int) -> String {
         text(table, .update(columns), rows: rows) {
             let names = ["Z_OPT"] + columns.compactMap { table.nameOfColumn[$0] }
@@ -297,7 +297,7 @@ final class SaveTables: Sendable {
             .comparison(.equal, .column(nil, "Z_MAX"), .parameter),
         ]))
 
-    /// Those of the entity and its ancestors; the index of each serves the whole table.
+    /// Returns the constraints of the entity and its ancestors; the index of each covers the whole table.
     private static func constraints(
         of entity: CompiledEntity, _ stored: StoreLayout.Entity, _ model: CompiledModel
     ) -> [Constraint] {

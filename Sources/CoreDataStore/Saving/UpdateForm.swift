@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 import Synchronization
 
-/// What updating rows takes whose changed columns are the same, whichever rows they are: made once, for a small save costs
-/// as much to plan as to write.
+/// The data for updating rows with the same changed columns. It is cached, because planning a small save costs as much
+/// as writing it.
 final class UpdateForm: Sendable {
     let table: SaveTables.Table
     let mask: IndexMask
-    /// The row's columns that are written, and those of them in external storage.
+    /// The row's columns that are written, and those of them with external storage.
     let columns: [Int]
     let externalColumns: [Int]
     /// `UPDATE ZITEM SET Z_OPT = ?, … WHERE Z_PK = ? AND …`; bound: version, columns, key, old version.
@@ -27,11 +27,11 @@ extension UpdateForm: Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The forms of one entity.
+/// The update forms of one entity.
 final class UpdateForms: Sendable {
-    /// Guards the forms, those that were made last at the end.
+    /// Guards the forms, the most recent last.
     private let forms = Mutex<[UpdateForm]>([])
-    /// An app changes a few sets of columns again and again; whoever changes more than these begins anew.
+    /// The maximum number of forms: most apps change a few sets of columns; beyond that, the cache is cleared.
     private static let capacity = 64
 
     func form(_ mask: IndexMask, make: () -> UpdateForm) -> UpdateForm {

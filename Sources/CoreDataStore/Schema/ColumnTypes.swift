@@ -1,8 +1,8 @@
 import CoreDataSQL
 
-/// Of what types the columns of a database are that has types of columns.
+/// The types of the columns, in a database with typed columns.
 struct ColumnTypes {
-    /// By table and column, as the engine calls them.
+    /// By table and column, with the engine's names.
     private var types: [String: [String: String]] = [:]
 
     static func read(_ connection: any SQLConnection) throws -> ColumnTypes {
@@ -18,7 +18,7 @@ struct ColumnTypes {
         return found
     }
 
-    /// What is read and written alike: whoever makes a column wider, or a text of any length, may.
+    /// Types that are read and written alike: a developer may make a column wider, or a text of any length.
     private static let families: [Set<String>] = [
         ["smallint", "integer", "bigint"], ["real", "double precision"], ["text", "character varying", "character"],
     ]
@@ -27,9 +27,9 @@ struct ColumnTypes {
         type == wanted || families.contains { $0.contains(type) && $0.contains(wanted) }
     }
 
-    /// Sees that values of the model's attributes fit the columns, before any is read or written.
+    /// Checks that values of the model's attributes fit the columns, before any is read or written.
     ///
-    /// - Throws: ``StoreFailure`` that names the columns, and what they would have to be.
+    /// - Throws: ``StoreFailure`` that names the columns and the required types.
     func check(_ schema: SchemaLayout, _ dialect: SQLDialect) throws {
         var unfit: [String] = []
         for table in schema.tables {

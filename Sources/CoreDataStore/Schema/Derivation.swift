@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What the expression of a derived attribute means in its model: `now()`, `name`, `unit.name`, `pages.@count`,
+/// The meaning of a derived attribute's expression in its model: `now()`, `name`, `unit.name`, `pages.@count`,
 /// `pages.@sum.number`, `sum:(pages.number)`, `canonical:(unit.name)`.
 struct Derivation {
-    /// How the value comes about.
+    /// The source of the value.
     enum Source {
-        /// The moment of the save.
+        /// The time of the save.
         case now
         /// An attribute of the row itself.
         case own(CompiledProperty)
@@ -30,13 +30,13 @@ struct Derivation {
         init?(name: String) { self.init(rawValue: name == "average" ? "avg" : name) }
     }
 
-    /// Why a text means nothing.
+    /// The reason why an expression is invalid.
     struct Problem: EngineFailure {
         var reason: String
     }
 
     let source: Source
-    /// The function around the value, if any.
+    /// The function applied to the value, if any.
     let function: Function?
 
     private init(_ source: Source, in function: Function? = nil) {
@@ -44,7 +44,7 @@ struct Derivation {
         self.function = function
     }
 
-    /// The attribute that is read; `nil` for a moment and a count.
+    /// The attribute that is read; `nil` for a time and a count.
     var attribute: CompiledProperty? {
         switch source {
         case .now, .count: nil
@@ -70,7 +70,7 @@ struct Derivation {
         return Derivation(try reader.aggregate(aggregate, Reader.components(call.argument)))
     }
 
-    /// `name:(argument)`
+    /// Parses `name:(argument)`.
     private static func call(_ text: String) -> (name: String, argument: String)? {
         guard let start = text.range(of: ":("), text.hasSuffix(")") else { return nil }
         return (String(text[..<start.lowerBound]), String(text[start.upperBound...].dropLast()))
@@ -78,7 +78,7 @@ struct Derivation {
 }
 
 extension Derivation {
-    /// Finds what paths name.
+    /// Resolves paths.
     private struct Reader {
         let entity: CompiledEntity
         let model: CompiledModel

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Finds the tables and columns that a derived attribute's expression names; see ``Derivation``.
+/// Resolves the tables and columns of a derived attribute's expression; see ``Derivation``.
 struct DerivationParser {
     let schema: SchemaLayout
     let entity: CompiledEntity
@@ -24,9 +24,9 @@ struct DerivationParser {
         return (source, derivation.function?.sqlName, entity, derivation.attribute)
     }
 
-    /// Sees that a database whose columns have types can keep the attribute as well.
+    /// Checks that a database with typed columns can also store the attribute.
     ///
-    /// - Throws: ``StoreFailure`` that says what the attribute would have to be.
+    /// - Throws: ``StoreFailure`` that names the required type.
     func checkTypes() throws {
         guard let derivation = try? Derivation.read(text, entity: entity, model: schema.model),
             let own = property.attribute?.type.kind
@@ -53,7 +53,7 @@ struct DerivationParser {
         }
     }
 
-    /// What a server converts into one another when it writes a column.
+    /// Types that a server converts to each other when it writes a column.
     private enum ColumnFamily: String {
         case number = "a number"
         case text = "a text"
@@ -116,7 +116,7 @@ struct DerivationParser {
         return schema.model.entities[relationship.destination]
     }
 
-    /// The column in the destination's table that holds the key of the relationship's owner.
+    /// Returns the column in the destination's table with the key of the relationship's owner.
     private func backKey(_ property: CompiledProperty, _ destination: CompiledEntity) throws -> String {
         let inverse = property.relationship.flatMap { schema.model.inverse(of: $0) }
         let role: RowLayout.Role =

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataSQL
 
 extension DerivedAttribute {
-    /// Computes the values of all rows of some entities, by number, as the triggers would have.
+    /// Returns an update that computes the values of all rows of some entities, by number, with the triggers' result.
     ///
     ///     UPDATE ZBOOK AS t SET ZPAGESCOUNT = (SELECT IFNULL(COUNT(d.ZBOOK), 0) FROM ZPAGE d WHERE d.ZBOOK = t.Z_PK) WHERE …
     func update(ofRowsWith numbers: [Int64]) -> UpdateStatement {

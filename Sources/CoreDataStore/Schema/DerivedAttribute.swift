@@ -1,28 +1,28 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// A derived attribute and the triggers that keep it.
+/// A derived attribute and the triggers that maintain it.
 ///
-/// The triggers of a count and of a to-one key path are Apple's to the letter; those of the other derivations are
-/// ours, in the same style, since none of Apple's were to be had.
+/// The triggers of a count and of a to-one key path are identical to Apple's. Those of other derivations are ours, in
+/// the same style, because Apple's were not available.
 ///
 ///     pages.@count       // in Book: 4 triggers on ZPAGE, 1 on ZBOOK
 ///     unit.name          // in Item: 2 triggers on ZITEM, 2 on ZUNIT
 ///     canonical:(name)   // in Item: 2 triggers on ZITEM
 struct DerivedAttribute {
-    /// How the value comes about.
+    /// The source of the value.
     enum Source {
-        /// The moment of the save.
+        /// The time of the save.
         case now
         /// A column of the row itself.
         case own(column: String)
         /// A column of the row that a to-one points to.
         case destination(table: String, column: String, key: String)
-        /// The number of rows whose key points here.
+        /// The number of rows whose key refers to this row.
         case count(table: String, key: String)
         /// The number of rows of a join table.
         case linkCount(table: String, owner: String)
-        /// An aggregate of a column of the rows whose key points here.
+        /// An aggregate of a column of the rows whose key refers to this row.
         case aggregate(SQLAggregate, table: String, column: String, key: String)
     }
 
@@ -31,14 +31,14 @@ struct DerivedAttribute {
     let table: String
     let column: String
     let source: Source
-    /// The SQL function around the value, if any.
+    /// The SQL function applied to the value, if any.
     let function: SQLFunction?
     /// The ordinal of the entity that the value is read from.
     let sourceEntity: Int
-    /// Whether what is read is truth, and whether the attribute is: numbers in files, and none where columns have types.
+    /// Whether the source is a boolean, and whether the attribute is: numbers in files, but not in typed columns.
     private let readsTruth: Bool
     private let isTruth: Bool
-    /// Whether a count of rows of the attribute's own table is made anew each time.
+    /// Whether a count of rows of the attribute's own table is recomputed each time.
     private let countsAnew: Bool
 
     init(
@@ -73,7 +73,7 @@ struct DerivedAttribute {
         }
     }
 
-    // MARK: - Apple's
+    // MARK: - Apple's triggers
 
     private func countTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
         if countsAnew, other == table { return recountTriggers(other, key) }
@@ -96,8 +96,8 @@ struct DerivedAttribute {
         ]
     }
 
-    /// Where triggers run when their statement has ended an owner may have been inserted by the same statement as its members, and has counted
-    /// all of them already when each of them would be added.
+    /// If triggers run at the end of a statement, the same statement may insert an owner with its members. The owner
+    /// has then counted all members already when each one would be added.
     private func recountTriggers(_ other: String, _ key: String) -> [CreateTrigger] {
         func count(_ row: String, _ rowColumn: String) -> SQLExpression {
             select(.countAll, from: other, where: key, .column(row, rowColumn))
@@ -125,7 +125,7 @@ struct DerivedAttribute {
         ]
     }
 
-    // MARK: - Ours
+    // MARK: - This library's triggers
 
     private func ownTriggers(value: SQLExpression, updatedBy cause: String) -> [CreateTrigger] {
         [sourceInsert(value), source("UPDATE", .update(of: [cause]), value)]
@@ -162,13 +162,13 @@ struct DerivedAttribute {
         ]
     }
 
-    // MARK: - Pieces
+    // MARK: - Parts
 
     private func sourceInsert(_ value: SQLExpression) -> CreateTrigger {
         source("INSERT", .insert, value, isInsert: true)
     }
 
-    /// A trigger on the attribute's own table.
+    /// Returns a trigger on the attribute's own table.
     private func source(
         _ kind: String, _ event: CreateTrigger.Event, _ value: SQLExpression, isInsert: Bool = false
     ) -> CreateTrigger {
@@ -177,7 +177,7 @@ struct DerivedAttribute {
             steps(value, matching: "Z_PK", .column("NEW", "Z_PK"), isInsert: isInsert))
     }
 
-    /// A trigger on the table that the value is read from.
+    /// Returns a trigger on the table that the value is read from.
     private func parameter(
         _ kind: String, _ event: CreateTrigger.Event, on other: String, requiring required: SQLExpression? = nil,
         _ value: SQLExpression, matching key: String, _ match: SQLExpression, isInsert: Bool = false
@@ -187,7 +187,7 @@ struct DerivedAttribute {
             steps(value, matching: key, match, isInsert: isInsert))
     }
 
-    /// Sets the column, then tells the framework which rows changed.
+    /// Returns the steps that set the column and report the changed rows.
     private func steps(
         _ value: SQLExpression, matching key: String, _ match: SQLExpression, isInsert: Bool
     ) -> [CreateTrigger.Step] {
@@ -212,14 +212,14 @@ struct DerivedAttribute {
         return .scalar(statement)
     }
 
-    /// A value that was read, as the attribute's column takes it.
+    /// Converts a value that was read to the type of the attribute's column.
     func wrapped(_ value: SQLExpression) -> SQLExpression {
         if let function { return .function(function, [value]) }
         guard readsTruth != isTruth else { return value }
         return .function(readsTruth ? .number : .truth, [value])
     }
 
-    /// The sum of nothing is 0, as in memory; the smallest of nothing is nil.
+    /// Returns the aggregate: the sum of no values is 0, as in memory; the minimum of none is nil.
     func total(_ name: SQLAggregate, _ value: SQLExpression) -> SQLExpression {
         let aggregate = SQLExpression.aggregate(
             name, readsTruth ? .function(.number, [value]) : value, distinct: false)

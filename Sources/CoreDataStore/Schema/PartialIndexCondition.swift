@@ -4,15 +4,15 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Translates the predicate of a partial index to the index's WHERE: comparisons of the entity's own attributes
-/// with constants, AND, OR, NOT.
+/// Translates the predicate of a partial index to its WHERE clause: comparisons of the entity's own attributes with
+/// constants, AND, OR, NOT.
 ///
 ///     title != nil                    // ZTITLE IS NOT NULL
 ///     age > 17 AND state == "open"    // (ZAGE > 17 AND ZSTATE = 'open')
 struct PartialIndexCondition {
     let entity: CompiledEntity
     let index: String
-    /// The column of a property by name, `nil` where there is none.
+    /// Returns the column of a property by name; `nil` if there is none.
     let column: (String) -> String?
 
     func condition(of predicate: String) throws -> SQLExpression {
@@ -40,7 +40,7 @@ struct PartialIndexCondition {
         guard comparison.modifier == .direct, comparison.options.isEmpty else {
             throw failure("an index knows no ANY, ALL or text options", text)
         }
-        // Apple writes the property first; a constant on the left is turned around.
+        // Apple writes the property first; a constant on the left is swapped.
         if let name = propertyName(comparison.left) {
             return try self.comparison(name, comparison.comparator, comparison.right, text: text)
         }
@@ -86,7 +86,7 @@ struct PartialIndexCondition {
         }
     }
 
-    /// The value as a column of the attribute's type has it.
+    /// Returns the value in the type of the attribute's column.
     private func constant(_ value: SQLValue, of name: String) -> SQLExpression {
         let kind = entity.property(named: name)?.attribute?.type.kind
         switch (kind, value) {
@@ -104,7 +104,7 @@ struct PartialIndexCondition {
         }
     }
 
-    /// The constants of `{1, 2}`.
+    /// Returns the constants of `{1, 2}`.
     private func constants(_ expression: ExpressionNode) -> [SQLValue]? {
         switch expression {
         case .aggregate(let items):
@@ -141,7 +141,7 @@ struct PartialIndexCondition {
 }
 
 extension PredicateNode.Comparator {
-    /// The comparator with its sides exchanged.
+    /// The comparator with swapped operands.
     fileprivate var turned: Self? {
         switch self {
         case .lessThan: .greaterThan

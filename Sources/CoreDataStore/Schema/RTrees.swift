@@ -1,23 +1,23 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// R-trees of a file: made with a schema, and found when a store is opened.
+/// Finds and creates the R-trees of a file.
 enum RTrees {
-    /// The R-trees of the layout that the file has, each with all its triggers: these find every row in a range.
+    /// Returns the R-trees of the layout that the file has with all their triggers: these find every row in a range.
     ///
-    /// None where the catalog cannot be read: fetches do without them.
+    /// The result is empty if the catalog cannot be read: fetches work without R-trees.
     static func found(_ schema: SchemaLayout, in database: any SQLDatabase) throws -> [CreateRTree] {
         let wanted = try schema.rTrees()
         guard !wanted.isEmpty else { return [] }
         do {
-            return try database.read { try found(wanted, MigrationSource.parts($0), in: database.dialect) }
+            return try database.read { try found(wanted, CatalogPart.all(in: $0), in: database.dialect) }
         } catch is SQLFailure {
             return []
         }
     }
 
     static func found(
-        _ wanted: [CreateRTree], _ parts: [MigrationSource.Part], in dialect: SQLDialect
+        _ wanted: [CreateRTree], _ parts: [CatalogPart], in dialect: SQLDialect
     ) throws -> [CreateRTree] {
         let texts = Dictionary(parts.map { ($0.name, $0.text) }, uniquingKeysWith: { first, _ in first })
         return try wanted.filter { tree in
@@ -27,7 +27,7 @@ enum RTrees {
 }
 
 extension SQLConnection {
-    /// Makes a part of a schema. An ordinary index takes the place of an R-tree where SQLite was built without these.
+    /// Creates a part of a schema. If SQLite was built without R-trees, an ordinary index replaces one.
     func make(_ statement: SchemaStatement) throws {
         do {
             for text in try SchemaRenderer.texts(of: statement, in: dialect) { try execute(text) }
@@ -35,5 +35,12 @@ extension SQLConnection {
             guard case .rTree(let tree) = statement else { throw failure }
             try make(.index(tree.substitute))
         }
+    }
+}
+
+extension SQLFailure {
+    /// Whether SQLite was built without the module of a virtual table.
+    var isMissingModule: Bool {
+        message.contains("no such module") || message.contains("no such tokenizer")
     }
 }

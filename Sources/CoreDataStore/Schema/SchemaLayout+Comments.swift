@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// What tables and columns hold, by the names of the model, for other programs that read them.
+    /// Comments that describe tables and columns by the model's names, for other programs.
     ///
     ///     "Book": OpenCoreData: Book, with its subentity Novel
     ///     "Book"."author": Book.author: the _id of an object of Author

@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// The foreign keys and checks that say in a server's schema what the model says.
+    /// Returns the foreign keys and checks that express the model's rules in a server's schema.
     ///
     ///     "Book": FOREIGN KEY ("author") REFERENCES "Author" ("_id"), CHECK ("pages" IS NOT NULL AND "pages" >= 1)
     ///     "Book_tags": FOREIGN KEY ("Book") REFERENCES "Book" ("_id"), FOREIGN KEY ("tags") REFERENCES "Tag" ("_id")
     ///
-    /// - Parameter document: the model as it is written down, which has the bounds of values; without it there are none.
+    /// - Parameter document: the model's document, which contains the bounds of values; without it there are no bounds.
     func constraints(_ kinds: ConstraintKinds, document: ModelDocument?) -> [TableConstraint] {
         let bounds = kinds.contains(.checks) ? document.map(bounds) ?? [:] : [:]
         var result = tables.flatMap { table in
@@ -69,7 +69,7 @@ extension SchemaLayout {
         }
         let entity = model.entities[column.key.declaringEntity]
         let property = entity.properties[slot]
-        // Triggers set what is derived after the row is there. Of a composite's elements the composite decides.
+        // Triggers set derived values after the row is inserted. For a composite's elements, the composite decides.
         guard property.attribute?.isDerived != true, property.composite == nil else { return nil }
         let place = SQLExpression.column(nil, column.name)
         var terms: [SQLExpression] = []
@@ -96,16 +96,16 @@ extension SchemaLayout {
             "\(name): \(words.joined(separator: ", "))")
     }
 
-    /// What holds of the table's rows of other entities; `nil` where there are none.
+    /// Returns the condition for the table's rows of other entities; `nil` if there are none.
     private func isOther(than entity: CompiledEntity) -> SQLExpression? {
         guard entity.parent != nil else { return nil }
         let heirs = entity.subtree.compactMap { numbers[$0].map(SQLExpression.integer) }
         return .not(.inList(.column(nil, "Z_ENT"), heirs))
     }
 
-    /// A bound as the server compares with it; `nil` where a value that memory takes might be refused.
+    /// Returns a bound as an SQL constant; `nil` if the server might refuse a value that memory accepts.
     private static func constant(_ text: String, of type: AttributeType) -> SQLExpression? {
-        // 0.1 of 32 bits is more than 0.1.
+        // The 32-bit 0.1 is greater than the 64-bit 0.1.
         guard type != .float, type != .boolean else { return nil }
         if let integer = Int64(text), type.kind != .date { return .bind(.integer(integer)) }
         guard let number = Double(text), number.isFinite else { return nil }
@@ -114,7 +114,7 @@ extension SchemaLayout {
 
     private typealias Limits = (minimum: String?, maximum: String?)
 
-    /// By entity and property: `Book.pages`.
+    /// Returns the bounds by entity and property: `Book.pages`.
     private func bounds(of document: ModelDocument) -> [String: Limits] {
         var result: [String: Limits] = [:]
         for entity in document.entities {

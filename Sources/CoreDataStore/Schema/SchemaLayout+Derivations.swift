@@ -1,7 +1,7 @@
 import CoreDataModel
 
 extension SchemaLayout {
-    /// Why a store of this layout cannot keep a derived attribute; `nil` if it can, or if it is not derived.
+    /// Returns why a store with this layout cannot store a derived attribute; `nil` if it can, or if it is not derived.
     package func derivationProblem(of property: CompiledProperty, in entity: CompiledEntity) -> String? {
         guard let expression = property.attribute?.derivationExpression else { return nil }
         do {
@@ -12,9 +12,9 @@ extension SchemaLayout {
         }
     }
 
-    /// Sees that a database whose columns have types can keep every derived attribute.
+    /// Checks that a database with typed columns can store every derived attribute.
     ///
-    /// - Throws: ``StoreFailure`` that names the first that it cannot.
+    /// - Throws: ``StoreFailure`` that names the first one that it cannot store.
     func checkTypesOfDerivations() throws {
         for ordinal in entities {
             let entity = model.entities[ordinal]
@@ -25,7 +25,8 @@ extension SchemaLayout {
         }
     }
 
-    /// Why a store of this layout cannot have an index for some rows only; `nil` if it can, or if it is for all.
+    /// Returns why a store with this layout cannot have a partial index; `nil` if it can, or if the index is not
+    /// partial.
     package func indexProblem(of index: CompiledFetchIndex, in entity: CompiledEntity) -> String? {
         guard let predicate = index.predicate else { return nil }
         let condition = PartialIndexCondition(entity: entity, index: index.name) { name in

@@ -2,10 +2,10 @@ import CoreDataModel
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// The layout of a store that exists: numbers from `Z_PRIMARYKEY`, columns and join tables as they are.
+    /// Returns the layout of an existing store: numbers from `Z_PRIMARYKEY`, and the existing columns and join tables.
     ///
-    /// Migrated and old stores differ from fresh ones in order, in numbers inside names, and in what they lack:
-    /// order values and companion columns may be missing (their names are then `nil`), all else must be there.
+    /// Migrated and old stores differ from new ones in order and in numbers inside names. Order values and companion
+    /// columns may be missing (their names are then `nil`); everything else must exist.
     ///
     /// - Throws: ``StoreFailure`` of kind `.incompleteSchema` with everything that is missing.
     package static func existing(
@@ -18,8 +18,8 @@ extension SchemaLayout {
             naming: connection.dialect.naming)
     }
 
-    /// The layout that the model has by itself, where the connection knows that the file has every table and column of it, as
-    /// nearly every file does: that takes a tenth of reading the catalog.
+    /// Returns the model's own layout, if the connection knows that the file has all its tables and columns, as nearly
+    /// every file does: that takes a tenth of the time of reading the catalog.
     private static func usual(
         model: CompiledModel, entities: [Int], numbers rows: [EntityNumber], _ connection: any SQLConnection
     ) -> SchemaLayout? {
@@ -51,7 +51,7 @@ extension SchemaLayout {
         if !binder.missing.isEmpty, naming == .apples,
             closed.contains(where: { model.entities[$0].hasStoredComposites })
         {
-            // Earlier versions of this framework named the columns of elements otherwise.
+            // Earlier versions of this framework named the columns of elements differently.
             let former = SchemaLayout(
                 model: model, entities: closed, numbers: numbers, naming: naming, elementNaming: .former)
             var formerBinder = SchemaBinder(expected: former, catalog: catalog)
@@ -84,10 +84,10 @@ extension SchemaLayout {
         return failure
     }
 
-    /// Numbers by ordinal, and the entities without one.
+    /// Returns the numbers by ordinal, and the entities without one.
     ///
-    /// An entity that a migration renamed may still stand under its old name: it then takes the row that no entity
-    /// of the model has and that stands below the same parent.
+    /// An entity that a migration renamed may still have its old name: it then gets the row with the same parent that
+    /// no entity of the model has.
     static func numbers(
         of entities: [Int], in model: CompiledModel, rows: [EntityNumber]
     ) -> (numbers: [Int64?], unnumbered: [Int]) {
@@ -174,7 +174,7 @@ struct SchemaBinder {
         }
     }
 
-    /// The column whose name has another entity's number where numbers differ: `Z3_UNIT` for `Z2_UNIT`.
+    /// Returns the column whose name contains another entity's number: `Z3_UNIT` for `Z2_UNIT`.
     private func renumbered(_ column: SchemaColumn, among spare: [String]) -> String? {
         switch column.key.role {
         case .destinationEntity, .ownerKey:
@@ -196,7 +196,7 @@ struct SchemaBinder {
         }
     }
 
-    /// The property of a column that a store cannot do without.
+    /// Returns the property of a required column.
     private func requiredProperty(of column: SchemaColumn) -> String? {
         let properties = expected.model.entities[column.key.declaringEntity].properties
         switch column.key.role {
@@ -220,7 +220,7 @@ struct SchemaBinder {
         layout.joinTables[found.master] = found.join
     }
 
-    /// A table with other numbers in its name, or named by the other side, as migrations and old versions left them.
+    /// Returns a table with other numbers in its name, or named by the other side, as in migrated and old stores.
     private func renumberedJoinTable(_ table: SchemaJoinTable) -> SchemaJoinTable? {
         let taken = Set(expected.joinTables.map { $0.name.uppercased() })
         let stems = [name(of: table.master), name(of: table.inverse)]
@@ -233,7 +233,7 @@ struct SchemaBinder {
         return candidates.count == 1 ? candidates[0] : nil
     }
 
-    /// The join table with the columns of an actual table, if it has them under any number.
+    /// Returns the join table with the columns of an actual table, if it has them with any numbers.
     private func bound(_ table: SchemaJoinTable, to actual: StoreCatalog.Table) -> SchemaJoinTable? {
         let keys = actual.columns.filter { !$0.uppercased().hasPrefix("Z_FOK_") }
         var owner = actual.column(table.join.ownerColumn)
@@ -242,7 +242,7 @@ struct SchemaBinder {
             let names = (name(of: table.inverse), name(of: table.master))
             owner = owner ?? keys.first { $0 != destination && Self.matches($0, names.0) }
             destination = destination ?? keys.first { $0 != owner && Self.matches($0, names.1) }
-            // One of two is known: the other is the other.
+            // If one of two columns is known, the remaining one is the other.
             if table.isSelfInverse, destination == nil { destination = keys.first { $0 != owner } }
         }
         guard let owner, let destination, owner != destination else { return nil }
@@ -266,7 +266,7 @@ struct SchemaBinder {
         expected.model.entities[relationship.entity].properties[relationship.slot].name.uppercased()
     }
 
-    /// `Z_8FOLLOWEDTAGS` → `FOLLOWEDTAGS`
+    /// Returns `FOLLOWEDTAGS` for `Z_8FOLLOWEDTAGS`.
     private static func stem(_ name: String) -> String? {
         let name = name.uppercased()
         guard name.hasPrefix("Z_") else { return nil }
@@ -275,7 +275,7 @@ struct SchemaBinder {
         return stem.count < rest.count && !stem.isEmpty ? String(stem) : nil
     }
 
-    /// Whether a column is one of the relationship's, with any number in front and perhaps one behind.
+    /// Returns whether a column belongs to the relationship, with any number before its name and possibly one after it.
     private static func matches(_ column: String, _ name: String) -> Bool {
         guard let stem = stem(column), stem.hasPrefix(name) else { return false }
         return stem.dropFirst(name.count).allSatisfy(\.isNumber)

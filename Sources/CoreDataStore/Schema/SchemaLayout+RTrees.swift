@@ -2,12 +2,13 @@ import CoreDataModel
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// The R-trees of a store in Apple's form: of each fetch index whose elements all have that type, in the order of the indexes.
+    /// Returns the R-trees of a store in Apple's form: one for each fetch index whose elements are all of the R-tree
+    /// type, in the order of the indexes.
     ///
     ///     index byPlace of Shop on x, y      // Z_RT_Shop_byPlace, with three triggers on ZSHOP
     ///
-    /// An index is an ordinary one where an R-tree cannot serve: for values that are no numbers, more than five elements, or the same
-    /// one twice, and for one that is partial. So is every one of a store that is named after its model.
+    /// An ordinary index is used where an R-tree is impossible: for values that are not numbers, more than five
+    /// elements, duplicate elements, and partial indexes. The same holds in stores with the model's names.
     package func rTrees() throws -> [CreateRTree] {
         let entities = entities.filter { model.entities[$0].fetchIndexes.contains(where: \.isRTree) }
         guard naming == .apples, !entities.isEmpty else { return [] }
@@ -25,7 +26,7 @@ extension SchemaLayout {
                     let tree = CreateRTree(
                         CreateRTree.prefix + "\(entity.name)_\(index.name)", on: table.name,
                         ordinary.columns.map(\.name), otherwise: ordinary)
-                    // SQLite makes tables beside it, whose names may be another's.
+                    // SQLite creates additional tables, whose names may be in use.
                     let names = tree.takenNames.map { $0.lowercased() }
                     guard used.isDisjoint(with: names) else { continue }
                     used.formUnion(names)

@@ -3,11 +3,10 @@ import CoreDataPrimitives
 import CoreDataSQL
 
 extension SchemaLayout {
-    /// Everything that makes an empty store's schema, in Apple's order: tables, indexes,
-    /// triggers, R-trees, bookkeeping.
+    /// Returns the statements for the schema of an empty store, in Apple's order: tables, indexes, triggers, R-trees,
+    /// bookkeeping.
     ///
-    /// - Throws: ``StoreFailure`` where a derived attribute or a partial index has an expression that no store
-    ///   can keep.
+    /// - Throws: ``StoreFailure`` if no store supports the expression of a derived attribute or a partial index.
     package func statements() throws -> [SchemaStatement] {
         try tableStatements() + indexStatements() + triggerStatements() + rTrees().map(SchemaStatement.rTree)
             + BookkeepingSchema.tables.map(SchemaStatement.table)
@@ -37,23 +36,24 @@ extension SchemaLayout {
 
     // MARK: - Indexes
 
-    /// All indexes but those that are R-trees.
+    /// Returns all indexes except R-trees.
     package func indexStatements() throws -> [SchemaStatement] {
         let replaced = Set(try rTrees().map(\.substitute.name))
-        // SQLite's index names are unique in a file, without regard to case; Apple would fail on the second.
+        // SQLite's index names are unique in a file, ignoring case; Apple's framework would fail on the second one.
         var used: Set<String> = []
         return try tables.flatMap { try indexes(of: $0) }
             .filter { !replaced.contains($0.name) && used.insert($0.name.lowercased()).inserted }
             .map(SchemaStatement.index)
     }
 
-    /// Those of foreign keys first; then, entity by entity, those of join tables, of lists and of constraints.
+    /// Returns the indexes: those of foreign keys first; then, by entity, those of join tables, of fetch indexes and of
+    /// constraints.
     private func indexes(of table: SchemaTable) throws -> [CreateIndex] {
         let members = entities.filter { model.entities[$0].root == table.root }
         var indexes: [CreateIndex] = []
         var keys: [Int: [SchemaColumn]] = [:]
         for column in table.columns {
-            // Those of an entity's own to-ones stand before those of the one-way relationships that lead to it.
+            // Those of an entity's own to-ones precede those of one-way relationships that refer to it.
             switch column.key.role {
             case .destinationKey, .ownerKey: keys[column.entity, default: []].append(column)
             default: break
@@ -86,12 +86,12 @@ extension SchemaLayout {
         return indexes
     }
 
-    /// The statement of a fetch index, as if it were no R-tree; `nil` where a store is made without it.
+    /// Returns the statement of a fetch index as an ordinary index; `nil` if the store is created without it.
     func fetchIndex(
         _ index: CompiledFetchIndex, of entity: CompiledEntity, table: SchemaTable,
         columns: [SchemaColumn.Key: String]
     ) throws -> CreateIndex? {
-        // The foreign key's own index serves.
+        // The foreign key's own index suffices.
         if index.elements.count == 1, let slot = index.elements[0].slot,
             entity.properties[slot].relationship != nil
         {
@@ -102,8 +102,8 @@ extension SchemaLayout {
             guard let column = columnName(of: element, in: entity, columns) else { break }
             parts.append(.init(column, isAscending: element.isAscending))
         }
-        // An index on something that has no column (an expression, a to-many, a transient property) is left
-        // out: it is about speed, not about what the store holds.
+        // An index on an element without a column (an expression, a to-many, a transient property) is omitted: it
+        // affects only speed.
         guard !parts.isEmpty, parts.count == index.elements.count else { return nil }
         var statement = CreateIndex("Z_\(entity.name)_\(index.name)", on: table.name, parts)
         if let predicate = index.predicate {
@@ -132,7 +132,7 @@ extension SchemaLayout {
             isUnique: true)
     }
 
-    /// The column of an index element: of an attribute or a to-one, or the key or the entity of the row.
+    /// Returns the column of an index element: an attribute, a to-one, or the key or the entity of the row.
     private func columnName(
         of element: CompiledFetchIndex.Element, in entity: CompiledEntity, _ columns: [SchemaColumn.Key: String]
     ) -> String? {
@@ -146,7 +146,7 @@ extension SchemaLayout {
         }
     }
 
-    /// The column of an attribute or a to-one.
+    /// Returns the column of an attribute or a to-one.
     private func columnName(
         of slot: Int, in entity: CompiledEntity, _ columns: [SchemaColumn.Key: String]
     ) -> String? {
@@ -157,7 +157,7 @@ extension SchemaLayout {
 
     // MARK: - Triggers
 
-    /// Those that keep derived attributes, grouped by the entity that they read from.
+    /// Returns the triggers of derived attributes, grouped by the entity that they read from.
     package func triggerStatements() throws -> [SchemaStatement] {
         var found: [(entity: Int, triggers: [CreateTrigger])] = []
         for ordinal in entities {
@@ -168,7 +168,7 @@ extension SchemaLayout {
                 found.append((derivation.sourceEntity, derivation.triggers()))
             }
         }
-        // Stable, so attributes that read from one entity stay in the order of their own.
+        // A stable sort, so that attributes that read from the same entity keep their order.
         return found.enumerated().sorted { ($0.element.entity, $0.offset) < ($1.element.entity, $1.offset) }
             .flatMap { $0.element.triggers.map(SchemaStatement.trigger) }
     }

@@ -1,29 +1,29 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// The tables, columns and join tables that a model has in a store, by Apple's rules.
+/// The tables, columns and join tables of a model in a store, by Apple's rules.
 ///
-/// A pure function of the model, the entities of the store's configuration and their numbers. ``layout`` is what
-/// fetching and saving need of it; the rest is for making and checking schemas.
+/// It is a pure function of the model, the entities of the store's configuration and their numbers. ``layout`` is the
+/// part for fetching and saving; the rest is for creating and checking schemas.
 ///
 ///     let schema = SchemaLayout.fresh(model: model, entities: [0, 1, 2])
 ///     SchemaRenderer.texts(of: schema.statements()[0], in: dialect)     // CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, …
 package struct SchemaLayout: Sendable {
     package let model: CompiledModel
-    /// Ordinals of the store's entities, ascending; with an entity come its ancestors, whose table it shares.
+    /// The ordinals of the store's entities, ascending, including their ancestors, whose tables they share.
     package let entities: [Int]
     /// `Z_ENT` by ordinal; `nil` for entities that are not in the store.
     package let numbers: [Int64?]
-    /// One for each root entity, in the order of the entities.
+    /// One table for each root entity, in the order of the entities.
     package let tables: [SchemaTable]
-    /// In the order in which the tables are created.
+    /// The join tables in the order of creation.
     package let joinTables: [SchemaJoinTable]
     package let layout: StoreLayout
     let naming: SQLDialect.Naming
-    /// Statements that fit the layout.
-    package let fetchTexts: FetchTexts
+    /// Values that higher rooms cache with the layout, such as its statements.
+    package let companions: ModelCompanions
 
-    /// The layout of a store that is created now: numbers count from 1 in the order of the entities.
+    /// Returns the layout of a new store: numbers count from 1 in the order of the entities.
     package static func fresh(
         model: CompiledModel, entities: [Int], naming: SQLDialect.Naming = .apples
     ) -> SchemaLayout {
@@ -33,19 +33,19 @@ package struct SchemaLayout: Sendable {
         return SchemaLayout(model: model, entities: closed, numbers: numbers, naming: naming)
     }
 
-    /// The layout with given numbers, as an existing store's rows of `Z_PRIMARYKEY` have them.
+    /// Makes the layout with the numbers of an existing store's `Z_PRIMARYKEY`.
     package init(
         model: CompiledModel, entities: [Int], numbers: [Int64?], naming: SQLDialect.Naming = .apples,
         elementNaming: ElementNaming = .apples
     ) {
         let closed = Self.closure(of: entities, in: model)
-        if elementNaming == .apples, let kept = model.companions.value(of: KeptLayout.self), kept.entities == closed,
+        if elementNaming == .apples, let kept = model.companions.value(of: CachedLayout.self), kept.entities == closed,
             kept.numbers == numbers,
             kept.naming == naming
         {
             self.init(
                 model: model, entities: closed, numbers: numbers, tables: kept.tables, joinTables: kept.joinTables,
-                layout: kept.layout, naming: naming, fetchTexts: kept.fetchTexts)
+                layout: kept.layout, naming: naming, companions: kept.companions)
             return
         }
         var builder = SchemaLayoutBuilder(
@@ -56,26 +56,26 @@ package struct SchemaLayout: Sendable {
             layout: builder.storeLayout(), naming: naming)
         guard elementNaming == .apples else { return }
         model.companions.keep(
-            KeptLayout(
+            CachedLayout(
                 entities: closed, numbers: numbers, naming: naming, tables: tables, joinTables: joinTables,
-                layout: layout, fetchTexts: fetchTexts))
+                layout: layout, companions: companions))
     }
 
-    /// The layout that was made last, kept with its model: most programs open stores of one layout, many of them often.
-    private struct KeptLayout: Sendable {
+    /// The last layout, cached with its model: most programs open stores with one layout, many of them often.
+    private struct CachedLayout: Sendable {
         let entities: [Int]
         let numbers: [Int64?]
         let naming: SQLDialect.Naming
         let tables: [SchemaTable]
         let joinTables: [SchemaJoinTable]
         let layout: StoreLayout
-        let fetchTexts: FetchTexts
+        let companions: ModelCompanions
     }
 
     init(
         model: CompiledModel, entities: [Int], numbers: [Int64?], tables: [SchemaTable],
         joinTables: [SchemaJoinTable], layout: StoreLayout, naming: SQLDialect.Naming,
-        fetchTexts: FetchTexts = FetchTexts()
+        companions: ModelCompanions = ModelCompanions()
     ) {
         self.model = model
         self.entities = entities
@@ -84,10 +84,10 @@ package struct SchemaLayout: Sendable {
         self.joinTables = joinTables
         self.layout = layout
         self.naming = naming
-        self.fetchTexts = fetchTexts
+        self.companions = companions
     }
 
-    /// The entities and all their ancestors, ascending.
+    /// Returns the entities and all their ancestors, ascending.
     static func closure(of entities: [Int], in model: CompiledModel) -> [Int] {
         var isIncluded = [Bool](repeating: false, count: model.entities.count)
         for ordinal in entities {
@@ -102,7 +102,7 @@ package struct SchemaLayout: Sendable {
 
     package func table(ofRoot root: Int) -> SchemaTable? { tables.first { $0.root == root } }
 
-    /// The table column of a property that the entity declares or inherits, as created in a fresh store.
+    /// Returns the table column of a property that the entity declares or inherits, in a new store.
     package func columnName(entity: Int, role: RowLayout.Role) -> String? {
         let key = SchemaColumn.Key(role, in: model.entities[entity])
         return table(ofRoot: model.entities[entity].root)?.columns.first { $0.key == key }?.name
@@ -113,15 +113,15 @@ package struct SchemaLayout: Sendable {
 package struct SchemaTable: Sendable {
     package var name: String
     package var root: Int
-    /// Behind `Z_PK`, `Z_ENT` and `Z_OPT`, in order.
+    /// The columns after `Z_PK`, `Z_ENT` and `Z_OPT`, in order.
     package var columns: [SchemaColumn]
 
-    /// What comes first in every table of rows.
+    /// The first columns of every table of rows.
     package static let fixedColumns = ["Z_PK", "Z_ENT", "Z_OPT"]
 }
 
 package struct SchemaColumn: Sendable {
-    /// Which value a column holds. Columns are shared by the subentities that inherit the property.
+    /// Identifies the value of a column. Subentities that inherit the property share the column.
     package struct Key: Hashable, Sendable {
         /// The entity that declares the property.
         package var declaringEntity: Int
@@ -132,7 +132,7 @@ package struct SchemaColumn: Sendable {
             self.role = role
         }
 
-        /// The key of a column in an entity's ``RowLayout``.
+        /// Makes the key of a column in an entity's ``RowLayout``.
         package init(_ role: RowLayout.Role, in entity: CompiledEntity) {
             self.role = role
             switch role {
@@ -143,7 +143,7 @@ package struct SchemaColumn: Sendable {
             }
         }
 
-        /// One number of the entity and the slot: the roles that a property has are few.
+        /// Hashes only a number of entity and slot: a property has few roles.
         package func hash(into hasher: inout Hasher) {
             let slot =
                 switch role {
@@ -158,21 +158,22 @@ package struct SchemaColumn: Sendable {
     package var name: String
     package var type: SQLType
     package var key: Key
-    /// The entity at whose place in the table the column stands: the declaring one, or a one-way to-many's destination.
+    /// The entity that determines the column's position in the table: the declaring one, or a one-way to-many's
+    /// destination.
     package var entity: Int
 }
 
 /// The table of a many-to-many relationship.
 package struct SchemaJoinTable: Sendable {
     package var name: String
-    /// The table is created behind that of this root entity.
+    /// The root entity whose table is created before this one.
     package var root: Int
     /// The relationship that names the table, by declaring entity and slot.
     package var master: StoreLayout.Relationship
     package var inverse: StoreLayout.Relationship
-    /// Seen from the master's side.
+    /// The table, seen from the master's side.
     package var join: StoreLayout.JoinTable
 
-    /// A relationship that is its own inverse: each pair stands in the table once in either direction.
+    /// Whether the relationship is its own inverse: the table contains each pair in both directions.
     package var isSelfInverse: Bool { master == inverse }
 }

@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// What the columns of a composite attribute's elements are called in files.
+/// The naming of the columns of a composite attribute's elements.
 package enum ElementNaming: Sendable {
     /// `ZCITY` for `address.city`, as in Apple's stores.
     case apples
@@ -10,11 +10,11 @@ package enum ElementNaming: Sendable {
 }
 
 extension SchemaLayoutBuilder {
-    /// The slots of the properties that an entity declares and stores have, by name. In Apple's stores the elements of a
-    /// composite attribute stand at its place, in the order in which the model declares them.
+    /// Returns the slots of the stored properties that an entity declares, by name. In Apple's stores, the elements of
+    /// a composite attribute are at its position, in the order in which the model declares them.
     func storedSlots(declaredBy ordinal: Int) -> [Int] {
         let properties = model.entities[ordinal].properties
-        // The slots of an entity's own properties are in the order of their names, those of elements behind their composite.
+        // The slots of an entity's own properties are in the order of their names, and elements follow their composite.
         let own = properties.indices.filter { properties[$0].declaringEntity == ordinal }
         guard naming == .apples, elementNaming == .apples, own.contains(where: { properties[$0].isComposite }) else {
             return own.filter { !properties[$0].isTransient }
@@ -31,7 +31,7 @@ extension SchemaLayoutBuilder {
         return result
     }
 
-    /// The name that the column of an attribute takes where no other column has it.
+    /// Returns the default name of an attribute's column.
     func attributeColumn(_ property: CompiledProperty) -> String {
         if naming == .models { return property.name }
         return "Z" + (elementNaming == .apples ? property.columnStem : property.formerColumnStem)

@@ -2,21 +2,21 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Names tables and columns; used by ``SchemaLayout`` only.
+/// Names tables and columns, for ``SchemaLayout`` only.
 struct SchemaLayoutBuilder {
     let model: CompiledModel
     let entities: [Int]
     let numbers: [Int64?]
-    /// What tables and columns are called.
+    /// The naming of tables and columns.
     let naming: SQLDialect.Naming
     let elementNaming: ElementNaming
     private(set) var tables: [SchemaTable] = []
     private(set) var joinTables: [SchemaJoinTable] = []
 
     private var usedTableNames: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-    /// What the database has names of its own for.
+    /// Names that the database reserves.
     private let reservedNames: Set<String>
-    /// Names of the columns of one root's table, while it is made.
+    /// The column names of the root table that is being built.
     private var usedColumnNames: Set<String> = []
     private var subtrees: [Int: [Int]] = [:]
 
@@ -37,7 +37,7 @@ struct SchemaLayoutBuilder {
     mutating func build() {
         for ordinal in entities { subtrees[model.entities[ordinal].root, default: []].append(ordinal) }
         let visits = ToManyPass(model: model, entities: entities, isStored: numbers.map { $0 != nil }).visits()
-        // What the pass leaves in tables of rows, by root.
+        // The columns that the pass adds to tables of rows, by root.
         var traces: [Int: [ToManyPass.Visit]] = [:]
         for visit in visits {
             if let root = rootOfTrace(visit) { traces[root, default: []].append(visit) }
@@ -54,9 +54,9 @@ struct SchemaLayoutBuilder {
         nameJoinTables(visits)
     }
 
-    /// The name itself, or with the smallest number that makes it free: `ZACCOUNT`, `ZACCOUNT1`, `ZACCOUNT2`.
+    /// Returns the name, with the smallest number that makes it unique: `ZACCOUNT`, `ZACCOUNT1`, `ZACCOUNT2`.
     ///
-    /// Names of the model differ in more than their case, for people and tools that do not look at it.
+    /// The model's names must differ in more than case, for tools that ignore it.
     private static func unique(
         _ name: String, _ naming: SQLDialect.Naming, in used: inout Set<String>
     ) -> String {
@@ -73,7 +73,7 @@ struct SchemaLayoutBuilder {
 
     private func isStored(_ ordinal: Int) -> Bool { numbers[ordinal] != nil }
 
-    /// Whether rows that a relationship points to can be of several entities.
+    /// Returns whether the destination rows of a relationship can have several entities.
     private func isPolymorphic(_ destination: Int) -> Bool {
         isStored(destination) && model.entities[destination].subtree.contains { $0 != destination && isStored($0) }
     }
@@ -84,8 +84,8 @@ struct SchemaLayoutBuilder {
 
     // MARK: - Columns
 
-    /// Apple's order: by group of types; in a group by entity, in an entity by name; what to-many relationships leave
-    /// at the end of the first group. Names are given entity by entity.
+    /// Returns the columns in Apple's order: by group of types, then by entity, then by name. The columns of to-many
+    /// relationships are at the end of the first group. Names are assigned entity by entity.
     private mutating func columns(ofRoot root: Int, _ traces: [ToManyPass.Visit]) -> [SchemaColumn] {
         usedColumnNames.removeAll(keepingCapacity: true)
         usedColumnNames.formUnion(SchemaTable.fixedColumns)
@@ -117,7 +117,7 @@ struct SchemaLayoutBuilder {
         return groups.flatMap { $0 }
     }
 
-    /// To-ones, each with its companion.
+    /// Returns the columns of to-ones, each with its companion.
     private mutating func foreignKeys(of properties: [CompiledProperty], entity: Int) -> [SchemaColumn] {
         var columns: [SchemaColumn] = []
         for property in properties {
@@ -136,11 +136,11 @@ struct SchemaLayoutBuilder {
         return columns
     }
 
-    /// The root whose table has the columns that a relationship leaves.
+    /// Returns the root whose table has the columns of a relationship.
     private func rootOfTrace(_ visit: ToManyPass.Visit) -> Int? {
         switch visit.trace {
         case .ownerKey:
-            // Without closure: the optimiser of Swift 6.3 fails at one here.
+            // Without a closure: the optimiser of Swift 6.3 crashes on one here.
             guard let relationship = property(visit.relationship).relationship else { return nil }
             return model.entities[relationship.destination].root
         case .order(let inverse): return model.entities[inverse.entity].root
@@ -148,8 +148,8 @@ struct SchemaLayoutBuilder {
         }
     }
 
-    /// The order values of a to-one that is in an ordered to-many, or the keys of rows whose one-way to-many has this
-    /// entity's rows.
+    /// Returns the order columns of to-ones in ordered to-manys, or the owner keys of rows in this entity's one-way
+    /// to-manys.
     private mutating func columns(
         of visit: ToManyPass.Visit, beside others: [SchemaColumn]
     ) -> [SchemaColumn] {
@@ -197,8 +197,8 @@ struct SchemaLayoutBuilder {
 
     // MARK: - Join tables
 
-    /// Names columns in the order of the pass, all in one namespace, then puts the tables in the order in which they
-    /// are made: by entity, in an entity in the order of a dictionary.
+    /// Names the columns in the order of the pass, in one namespace. Then it sorts the tables in the order of creation:
+    /// by entity, and within an entity in the order of a dictionary.
     private mutating func nameJoinTables(_ visits: [ToManyPass.Visit]) {
         var found: [Int: [SchemaJoinTable]] = [:]
         var used: Set<String> = []
@@ -223,7 +223,7 @@ struct SchemaLayoutBuilder {
         }
     }
 
-    /// The place of each stored property in the order in which join tables are made.
+    /// Returns the position of each stored property in the order in which join tables are created.
     private func placesInDictionary(of entity: CompiledEntity) -> [String: Int] {
         let properties = entity.properties.filter { $0.composite == nil }
         let left = properties.filter { !$0.isStored }.map(\.name)
@@ -233,7 +233,7 @@ struct SchemaLayoutBuilder {
         return Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The columns of the destination are named before those of the owner.
+    /// Names the columns of the destination before those of the owner.
     private func joinTable(
         _ master: StoreLayout.Relationship, _ inverse: StoreLayout.Relationship, used: inout Set<String>
     ) -> SchemaJoinTable? {
@@ -246,7 +246,7 @@ struct SchemaLayoutBuilder {
         let name = "Z_\(number)" + property.name.uppercased()
         var join = StoreLayout.JoinTable(name: name, ownerColumn: "", destinationColumn: "")
         if master == inverse {
-            // Both columns would have one name; the second gets another.
+            // Both columns would have the same name; the second gets another one.
             join.ownerColumn = Self.unique(name, naming, in: &used)
             join.destinationColumn = SchemaJoinTable.selfInverseColumn
             if relationship.isOrdered { join.orderColumn = "Z_FOK_" + join.ownerColumn.dropFirst(2) }
@@ -261,7 +261,7 @@ struct SchemaLayoutBuilder {
             name: name, root: model.entities[master.entity].root, master: master, inverse: inverse, join: join)
     }
 
-    /// `Book_tags`, with the columns `Book` and `tags`, and `tags_order` where the tags of a book are ordered.
+    /// Returns `Book_tags`, with the columns `Book` and `tags`, and `tags_order` if the tags of a book are ordered.
     private func readableJoinTable(
         _ master: StoreLayout.Relationship, _ inverse: StoreLayout.Relationship
     ) -> SchemaJoinTable? {
@@ -283,10 +283,10 @@ struct SchemaLayoutBuilder {
             name: name, root: model.entities[master.entity].root, master: master, inverse: inverse, join: join)
     }
 
-    // MARK: - What fetching and saving need
+    // MARK: - Layout for fetching and saving
 
     func storeLayout() -> StoreLayout {
-        // Attributes, of which there are most, by the entity that declares them and their slot.
+        // The attributes, the most numerous columns, by declaring entity and slot.
         var attributes = [[String?]](repeating: [], count: model.entities.count)
         var others: [SchemaColumn.Key: String] = [:]
         for table in tables {
@@ -334,7 +334,7 @@ extension SchemaJoinTable {
 }
 
 extension StoreLayout.JoinTable {
-    /// The same table seen from the other side.
+    /// The same table, seen from the other side.
     package var reversed: Self {
         .init(
             name: name, ownerColumn: destinationColumn, destinationColumn: ownerColumn,
@@ -343,14 +343,14 @@ extension StoreLayout.JoinTable {
 }
 
 extension CompiledModel {
-    /// The property at the other end of a relationship.
+    /// Returns the inverse of a relationship.
     package func inverse(of relationship: CompiledRelationship) -> CompiledProperty? {
         relationship.inverseSlot.map { entities[relationship.destination].properties[$0] }
     }
 }
 
 extension ValueKind {
-    /// The place of a column of this kind in its table.
+    /// The group of columns of this kind in their table.
     var columnGroup: Int {
         switch self {
         case .integer, .boolean, .reference: 0
@@ -364,7 +364,7 @@ extension ValueKind {
         }
     }
 
-    /// What a column of this kind holds.
+    /// The SQL type of columns of this kind.
     package var columnType: SQLType {
         switch self {
         case .integer, .reference: .integer
@@ -380,7 +380,7 @@ extension ValueKind {
 }
 
 extension AttributeType {
-    /// What a column of this type holds.
+    /// The SQL type of columns of this attribute type.
     package var columnType: SQLType {
         switch self {
         case .integer16: .smallInteger

@@ -1,10 +1,10 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// The foreign keys and checks of a store on a server that somebody wants it to have: made when it is opened so, kept by a
-/// migration in place, and gone while a store is made in portions.
+/// The foreign keys and checks that the user requests for a store on a server. They are created when it is opened, kept
+/// by a migration in place, and dropped while a store is built in portions.
 ///
-/// Whatever is there already need not meet them: then the constraint holds for what is written from now on.
+/// Existing rows need not satisfy them: the constraint then applies only to new and changed rows.
 enum StoreConstraints {
     private struct Found {
         var table: String
@@ -12,7 +12,7 @@ enum StoreConstraints {
         var words: String
     }
 
-    /// Has the store the constraints that its URL asks for, and no others of these kinds.
+    /// Gives the store the constraints that its URL requests, and drops others of these kinds.
     static func prepare(
         _ schema: SchemaLayout, document: (@Sendable () -> ModelDocument)?, in database: any SQLDatabase
     ) throws {
@@ -27,14 +27,14 @@ enum StoreConstraints {
                 )
             }
         } catch let failure as SQLFailure where failure.kind == .busy || failure.kind == .readOnly {
-            // Whoever may not change tables, or finds them in use, does without.
+            // A role without permission, or with tables in use, works without them.
             database.note("the store's tables do not have the constraints that are wanted: \(failure.message)")
         }
     }
 
-    /// Takes them away, before tables change.
+    /// Drops the constraints before tables change.
     ///
-    /// - Returns: of what kinds they were.
+    /// - Returns: their kinds.
     @discardableResult
     static func remove(in connection: any SQLConnection) throws -> ConstraintKinds {
         guard connection.dialect.hasConstraints else { return [] }
@@ -46,9 +46,9 @@ enum StoreConstraints {
         return kinds
     }
 
-    /// Makes those that are wanted, and takes others of ours away, in the transaction of whoever calls it.
+    /// Creates the requested constraints, and drops this library's others, in the caller's transaction.
     ///
-    /// - Returns: those that rows which are there do not meet.
+    /// - Returns: the constraints that existing rows violate.
     @discardableResult
     static func make(_ wanted: [TableConstraint], in connection: any SQLConnection) throws -> [TableConstraint] {
         guard connection.dialect.hasConstraints else { return [] }
@@ -72,7 +72,7 @@ enum StoreConstraints {
         return unmet
     }
 
-    /// Those of ours that there are.
+    /// Returns the existing constraints of this library.
     static func names(in connection: any SQLConnection) throws -> [(table: String, name: String)] {
         guard connection.dialect.hasConstraints else { return [] }
         return try read(connection).map { ($0.table, $0.name) }
@@ -84,7 +84,7 @@ enum StoreConstraints {
             && wanted.allSatisfy { constraint in found.contains { isSame($0, constraint, connection) } }
     }
 
-    /// The words tell one constraint of a name from another: they have all that it compares with.
+    /// The descriptions distinguish constraints with the same name: they contain all compared values.
     private static func isSame(_ found: Found, _ wanted: TableConstraint, _ connection: any SQLConnection) -> Bool {
         found.words == wanted.words && found.name == connection.dialect.stored(wanted.name)
             && found.table == connection.dialect.stored(wanted.table)

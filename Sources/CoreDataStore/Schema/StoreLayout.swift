@@ -2,11 +2,11 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// Where entities and properties lie in one store: tables, columns, entity numbers.
+/// The tables, columns and entity numbers of one store.
 ///
-/// A fresh store's layout follows from the model; an existing store's numbers and columns are read from it, since
-/// migrated and old stores differ. ``RowLayout/Column`` *i* of an entity lies in the table column
-/// `columnNames[i]`, or nowhere (`nil`: an old store without that companion column).
+/// A new store's layout follows from the model; an existing store's numbers and columns are read from it, since
+/// migrated and old stores differ. ``RowLayout/Column`` *i* of an entity is stored in the table column
+/// `columnNames[i]`, or not at all (`nil`: an old store without that companion column).
 package struct StoreLayout: Sendable {
     package struct Entity: Sendable {
         package var table: String
@@ -33,7 +33,7 @@ package struct StoreLayout: Sendable {
         /// The position of the owner in the destination's ordered inverse.
         package var inverseOrderColumn: String?
 
-        /// In the order of a fresh table.
+        /// The columns in the order of a new table.
         package var columns: [String] {
             [ownerColumn, destinationColumn] + [inverseOrderColumn, orderColumn].compactMap { $0 }
         }
@@ -60,14 +60,14 @@ package struct StoreLayout: Sendable {
         }
     }
 
-    /// By ordinal; `nil` for entities that are not in the store's configuration.
+    /// The entities by ordinal; `nil` for entities outside the store's configuration.
     package var entities: [Entity?]
     package var ordinalByNumber: [Int64: Int]
-    /// By declaring entity and slot, both sides of each pair.
+    /// The join tables by declaring entity and slot, with both sides of each pair.
     package var joinTables: [Relationship: JoinTable]
-    /// Those that can be asked.
+    /// The search indexes that can be queried.
     package var searchIndexes: [SearchIndex] = []
-    /// Those that the file has with all their triggers.
+    /// The R-trees that the file has with all their triggers.
     package var rTrees: [CreateRTree] = []
 
     package init(

@@ -1,26 +1,26 @@
 import CoreDataModel
 
-/// The one pass in which Apple's Core Data meets the to-many relationships of a store.
+/// Simulates the pass in which Apple's Core Data visits the to-many relationships of a store.
 ///
-/// It goes through the entities by name, not by number, and in each through all relationships, inherited ones too,
-/// in the order of an old dictionary. Whoever is met first names a join table; clashing names are numbered, and the
-/// columns that to-many relationships leave in tables are made, in the order of the pass.
+/// It visits the entities by name, not by number, and in each all relationships, including inherited ones, in the order
+/// of an old dictionary. The first visited side names a join table. Conflicting names are numbered, and the columns of
+/// to-many relationships are created, in the order of the pass.
 ///
 ///     Bank.members ⇄ Person.banks, Club.members ⇄ Person.clubs
 ///     // Bank before Club: Z_1MEMBERS ( Z_1…, Z_3MEMBERS ), Z_2MEMBERS ( Z_2…, Z_3MEMBERS1 )
 struct ToManyPass {
-    /// What a relationship leaves in the schema.
+    /// The effect of a relationship on the schema.
     enum Trace {
-        /// Without inverse: the key of its owner, in the destination's table.
+        /// Without inverse: a column for its owner's key in the destination's table.
         case ownerKey
-        /// Ordered, with a to-one inverse: the order of its members, beside the inverse's key.
+        /// Ordered, with a to-one inverse: a column for the order of its members, next to the inverse's key.
         case order(of: StoreLayout.Relationship)
-        /// With a to-many inverse: a table. It is the first of the two.
+        /// With a to-many inverse: a table. It is the first of the two relationships.
         case joinTable(inverse: StoreLayout.Relationship)
     }
 
     struct Visit {
-        /// By the entity that declares it.
+        /// The relationship, identified by its declaring entity.
         var relationship: StoreLayout.Relationship
         var trace: Trace
     }
@@ -31,7 +31,7 @@ struct ToManyPass {
     /// Whether an entity is one of them, by ordinal.
     let isStored: [Bool]
 
-    /// The relationships that leave something, in the order of the pass, each once.
+    /// Returns the relationships that affect the schema, in the order of the pass, without duplicates.
     func visits() -> [Visit] {
         var visits: [Visit] = []
         var seen: Set<StoreLayout.Relationship> = []

@@ -1,12 +1,12 @@
 import CoreDataModel
 import CoreDataSQL
 
-/// The search indexes of one store: made where they are missing when the store is opened, and kept up to date by what writes.
+/// The search indexes of one store: created if missing when the store is opened, and updated by writes.
 enum SearchIndexes {
-    /// Makes what the model asks for and the store has not, and brings up to date what others left behind.
+    /// Creates the missing indexes that the model requests, and updates them after other programs' changes.
     ///
-    /// - Returns: those that can be asked. One that cannot be made now, since somebody else writes, the store is to be read only,
-    ///   or this SQLite has no FTS5, is not among them: then every row is looked at.
+    /// - Returns: the indexes that can be queried. An index that cannot be created now is not included: because another
+    ///   client writes, the store is read-only, or this SQLite has no FTS5. Queries then scan every row.
     static func prepare(
         model: CompiledModel, layout: StoreLayout, in database: any SQLDatabase, isReadOnly: Bool
     ) throws -> [SearchIndex] {
@@ -30,7 +30,7 @@ enum SearchIndexes {
         }
     }
 
-    /// Makes those that are not there whole, in the transaction of whoever calls it.
+    /// Creates the incomplete indexes, in the caller's transaction.
     static func make(_ wanted: [SearchIndex], in connection: any SQLConnection) throws -> [SearchIndex] {
         guard !wanted.isEmpty, connection.dialect.hasSearchTables else { return [] }
         let catalog = try SearchCatalog.read(connection)
@@ -54,26 +54,19 @@ enum SearchIndexes {
         return made
     }
 
-    /// Brings up to date what is noted, in the transaction of whoever has written.
+    /// Updates the recorded rows, in the writer's transaction.
     static func update(_ indexes: [SearchIndex], in connection: any SQLConnection) throws {
         for index in indexes where try index.isBehind(connection) {
             for text in index.updates(in: connection.dialect) { try connection.run(text) }
         }
     }
 
-    /// Makes the triggers again that went while a table was made anew, row by row the same: also those of indexes that this model
-    /// does not ask for, which somebody else may rely on now.
+    /// Recreates the triggers that were dropped while a table was rebuilt with the same rows. This includes triggers of
+    /// indexes that this model does not request, because other programs may use them.
     static func restoreTriggers(of former: SearchCatalog, in connection: any SQLConnection) throws {
         let catalog = try SearchCatalog.read(connection)
         for (name, text) in former.triggers.sorted(by: { $0.key < $1.key }) where !catalog.has(name) {
             try connection.execute(text)
         }
-    }
-}
-
-extension SQLFailure {
-    /// Whether SQLite was built without what a virtual table needs.
-    var isMissingModule: Bool {
-        message.contains("no such module") || message.contains("no such tokenizer")
     }
 }

@@ -1,18 +1,18 @@
 import CoreDataPrimitives
 import Foundation
 
-/// What is looked for by words, for one entity.
+/// A full-text search for one entity.
 package struct WordSearch: Sendable {
-    /// The slots whose texts are looked into.
+    /// The slots of the searched texts.
     package var slots: [Int]
-    /// How much a match in each of them counts.
+    /// The weight of a match in each of them.
     package var weights: [Double]
-    /// In the language of FTS5; which columns it is about is not in it.
+    /// The expression in the language of FTS5, without column filters.
     package var expression: String
-    /// The most words of an excerpt.
+    /// The maximum number of words in an excerpt.
     package var excerptLength: Int
 
-    /// What stands around a match in an excerpt: scalars of nobody's.
+    /// The marks around a match in an excerpt: private-use scalars.
     package static let marks = (before: "\u{10FFFC}", behind: "\u{10FFFD}")
     package static let ellipsis = "…"
 
@@ -23,14 +23,14 @@ package struct WordSearch: Sendable {
         self.excerptLength = excerptLength
     }
 
-    /// The expression, of the searched columns alone.
+    /// Returns the expression restricted to the searched columns.
     func query(in columns: WordColumns) -> String {
         let names = slots.compactMap { columns.placeOfSlot[$0].map { "\"\(columns.names[$0])\"" } }
         return "{\(names.joined(separator: " "))} : (\(expression))"
     }
 }
 
-/// The columns of a table of words, in order, and which of them has the text of a slot.
+/// The columns of a word table, in order, and the column of each slot.
 package struct WordColumns: Sendable {
     package var names: [String]
     package var placeOfSlot: [Int: Int]
@@ -41,34 +41,37 @@ package struct WordColumns: Sendable {
     }
 }
 
-/// What a search by words found in a store.
+/// The result of a full-text search in a store.
 package struct WordMatches {
     package struct Match {
         package var key: RowKey
-        /// The better the less.
+        /// The rank; smaller is better.
         package var relevance: Double
-        /// Of each searched slot, marks around what matches; `nil` for no text.
+        /// For each searched slot, the excerpt with marks around matches; `nil` without a text.
         package var excerpts: [String?]
     }
 
-    /// The best first.
+    /// The matches, best first.
     package var matches: [Match] = []
-    /// Rows that the index does not have as they are, since others wrote them and it cannot be written to now.
+    /// Rows whose current texts are not in the index, since other programs changed them and the index cannot be updated
+    /// now.
     package var unindexed: [(key: RowKey, texts: [String?])] = []
+
+    package init() {}
 }
 
-/// What a text of somebody's looks for, in the language of FTS5.
+/// Converts a user's text to a query in the language of FTS5.
 ///
 ///     WordQuery.allWords("crème \"brûlée", prefixes: true)   // "crème"* """brûlée"*
 ///
-/// Every word is quoted, so that nothing in it is taken for syntax.
+/// Every word is quoted, so that its content is not parsed as syntax.
 package enum WordQuery {
-    /// `nil` where there is no word in the text.
+    /// Returns a query for all words; `nil` if the text contains no word.
     package static func allWords(_ text: String, prefixes: Bool) -> String? { joined(text, " AND ", prefixes) }
 
     package static func anyWord(_ text: String, prefixes: Bool) -> String? { joined(text, " OR ", prefixes) }
 
-    /// The words one after the other.
+    /// Returns a query for the words in sequence.
     package static func phrase(_ text: String, prefixes: Bool) -> String? {
         hasWord(text) ? quoted(text) + (prefixes ? " *" : "") : nil
     }
@@ -83,7 +86,7 @@ package enum WordQuery {
         "\"" + String(text).replacing("\"", with: "\"\"").replacing("\0", with: " ") + "\""
     }
 
-    /// Whether the table would find a word in it: letters, digits and scalars of private use make words.
+    /// Returns whether the tokenizer finds a word in the text: letters, digits and private-use scalars form words.
     private static func hasWord(_ text: some StringProtocol) -> Bool {
         text.unicodeScalars.contains { scalar in
             switch scalar.properties.generalCategory {

@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// A table of words as searches ask it.
+/// The queries on a word table.
 struct WordTable {
     static let relevance = "relevance"
-    /// So many keys are in one statement.
+    /// The number of keys per statement.
     private static let portion = 256
 
     let name: String
@@ -29,7 +29,7 @@ struct WordTable {
         return Ranking(table: name, query: search.query(in: columns), weights: weights)
     }
 
-    /// Of each row the excerpts of the searched columns.
+    /// Returns the excerpts of the searched columns for each row.
     func excerpts(
         of keys: [Int64], _ search: WordSearch, _ connection: any SQLConnection
     ) throws -> [Int64: [String?]] {
@@ -50,11 +50,11 @@ struct WordTable {
         return result
     }
 
-    /// Every row that matches, with what `further` asks for and the excerpts.
+    /// Returns a query for every matching row, with the additional columns and the excerpts.
     func select(_ search: WordSearch, _ further: [SelectStatement.ResultColumn]) -> SelectStatement {
         let excerpts = search.slots.map { slot -> SQLExpression in
             guard let place = columns.placeOfSlot[slot] else { return .null }
-            // An excerpt of nothing is a text, too: without one the column says so.
+            // An excerpt of NULL is a text; without an excerpt, the column shows whether it is NULL.
             let arguments: [SQLExpression] = [
                 .column(nil, name), .integer(Int64(place)), .bind(.text(WordSearch.marks.before)),
                 .bind(.text(WordSearch.marks.behind)), .bind(.text(WordSearch.ellipsis)),
@@ -71,7 +71,8 @@ struct WordTable {
     }
 }
 
-/// A table of words in memory, for texts that no store has in its index: what is not saved, and stores without.
+/// A word table in memory, for texts that are not in a store's index: unsaved ones, and those of stores without an
+/// index.
 package final class ScratchWords {
     private static let name = "OCD_WORDS"
     private let database: any SQLDatabase
@@ -90,7 +91,7 @@ package final class ScratchWords {
 
     deinit { database.close() }
 
-    /// The texts are those of `slots`.
+    /// Adds texts of the `slots`.
     package func add(_ texts: [(id: Int64, texts: [String?])], slots: [Int]) throws {
         guard !texts.isEmpty else { return }
         let places = slots.compactMap { columns.placeOfSlot[$0] }
@@ -107,14 +108,14 @@ package final class ScratchWords {
         }
     }
 
-    /// - Throws: ``SQLFailure`` for what is no expression by itself.
+    /// - Throws: ``SQLFailure`` for an invalid expression.
     package func check(_ expression: String) throws {
         var rows = SelectStatement([.init(.integer(1))], from: .init(Self.name))
         rows.condition = .matches(.column(nil, Self.name), .bind(.text(expression)))
         _ = try database.read { try $0.rows(rows) }
     }
 
-    /// What matches, the best first; in doubt the lesser number.
+    /// Returns the matches, best first; among equals, the smaller ID first.
     package func matches(_ search: WordSearch) throws -> [(id: Int64, relevance: Double, excerpts: [String?])] {
         let table = WordTable(name: Self.name, columns: columns)
         let relevance = table.ranking(search).relevance(of: nil)
