@@ -11,28 +11,32 @@ extension NSPersistentStore.StoreType {
     public static let postgreSQL = NSPersistentStore.StoreType(rawValue: NSPostgreSQLStoreType)
 }
 
-/// Stores in PostgreSQL databases: register them once, and a `postgresql://` URL is a store's URL.
+/// Stores in PostgreSQL databases. After one call of ``register(password:)``, a `postgresql://` URL is a store's URL.
 ///
 ///     PostgreSQLStore.register()
 ///     let url = URL(string: "postgresql://shop@db.example.com/shop?schema=orders")!
 ///     container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
 ///
-/// The schema is made where it is missing, and the store's tables in it; `public` is taken where none is named. The connection
-/// is encrypted and the server's certificate checked (`sslmode=verify-full`) unless the server is on a local socket or the URL
-/// says otherwise. Beside `schema`, and `pool`, the most connections that read at once, the URL may say who stands before the server (`pooler`), what
-/// the server is (`engine`) and who else may be read from (`replicas`); and it may have libpq's words:
-/// `host`, `port`, `sslmode`, `sslrootcert`, `connect_timeout`, ….
+/// The schema is created if it is missing, and the store's tables in it; the default is `public`. The connection is
+/// encrypted and the server's certificate verified (`sslmode=verify-full`), unless the server is reached through a
+/// local socket or the URL disables it. The URL may contain these parameters:
 ///
-/// No part of Apple's framework.
+/// - `schema`, and `pool`, the maximum number of concurrent readers;
+/// - `pooler`, the kind of connection pooler in front of the server;
+/// - `engine`, the kind of server, and `replicas`, servers for reading;
+/// - libpq's parameters: `host`, `port`, `sslmode`, `sslrootcert`, `connect_timeout`, ….
+///
+/// Apple's framework has no such type.
 public enum PostgreSQLStore {
-    /// Has URLs that begin with `postgresql://` or `postgres://` open stores in PostgreSQL, in the whole program from now on.
+    /// Registers the store type for the whole program: URLs that begin with `postgresql://` or `postgres://` then open
+    /// stores in PostgreSQL.
     ///
-    /// A password is taken from the URL, else from `password`, else from where libpq looks: `PGPASSWORD`, `PGPASSFILE`. It is in no
-    /// log, no error and no property of a store.
+    /// The password comes from the URL, else from `password`, else from libpq's sources: `PGPASSWORD`, `PGPASSFILE`. It
+    /// never appears in a log, an error or a property of a store.
     ///
     ///     PostgreSQLStore.register { url in try Secrets.password(for: url.user()) }
     ///
-    /// - Parameter password: asked, with the URL, when a connection is made; `nil` for none.
+    /// - Parameter password: called with the URL when a connection is opened; returns `nil` for no password.
     public static func register(password: (@Sendable (URL) throws -> String?)? = nil) {
         ServerStores.shared.register(
             .init(

@@ -1,4 +1,4 @@
-/// The pauses between attempts: each is twice as long as the one before, up to a limit.
+/// The pauses between attempts: an exponential backoff with a limit.
 struct Backoff {
     private let first: Duration
     private let limit: Duration
@@ -9,12 +9,12 @@ struct Backoff {
         pause = first
     }
 
-    /// The pause before the next attempt.
+    /// Returns the pause before the next attempt.
     mutating func next() -> Duration {
         defer { pause = min(pause * 2, limit) }
         return pause
     }
 
-    /// Begins anew: an attempt has succeeded.
+    /// Starts again at the first pause, after a successful attempt.
     mutating func reset() { pause = first }
 }

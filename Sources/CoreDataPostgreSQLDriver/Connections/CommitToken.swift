@@ -1,15 +1,16 @@
 import CoreDataSQL
 import Foundation
 
-/// By what a transaction is known, once the connection on which it was committed is lost.
+/// Identifies a transaction after the connection that committed it was lost.
 enum CommitToken {
-    /// It wrote this number into the writer's row, as its first statement.
+    /// The number that the transaction's first statement wrote to the writer's row.
     case noted(Int64)
-    /// The server's own number for it: where the store has no table for the other. A server that crashes may give out the number again.
+    /// The server's transaction ID, used if the store has no table for such numbers. A server may reuse the ID after a
+    /// crash.
     case transaction(Int64)
 }
 
-/// What a server knows a session by: a number that others get later, and when it began.
+/// Identifies a session on the server: a process ID, which is reused later, and the session's start time.
 struct ServerSession {
     var process: Int64
     var start: String
@@ -21,18 +22,18 @@ struct ServerSession {
 }
 
 extension PostgreSQLConnection {
-    /// Looks whether transactions can note in the store that they are committed; to be asked of a session that is in none.
-    func lookForCommits() throws {
+    /// Finds out whether transactions can record their commit in the store. Call it on a session without a transaction.
+    func detectCommitTable() throws {
         guard !hasCommits else { return }
-        try betweenTransactions { try lookOnce() }
+        try betweenTransactions { try queryCommitTable() }
     }
 
-    private func lookOnce() throws {
+    private func queryCommitTable() throws {
         if !traits.locksByNumber { hasMetadata = try !rows(ServerText.hasMetadata).isEmpty }
         guard try rows(ServerText.hasCommits).first?.first == .integer(1) else { return }
         hasCommits = true
         if traits.keepsSessions { try callsSchemaNumber() }
-        // Of writers that are long gone; where this may not delete nothing is lost.
+        // Deletes the rows of writers that terminated long ago; a missing permission does no harm.
         do { try attempting { try execute(ServerText.forgetCommits) } } catch let failure as SQLFailure where !isBroken
         {
             observer?.note("what writers of old have noted is left: \(failure.message)")
@@ -41,9 +42,10 @@ extension PostgreSQLConnection {
 }
 
 extension PostgreSQLDatabase {
-    /// Commits. Where the connection is lost meanwhile the server is asked what became of it, as often as it takes to be told.
+    /// Commits. If the connection is lost meanwhile, asks the server for the outcome, and retries until it answers.
     ///
-    /// - Throws: ``SQLFailure`` where it was not committed; of the kind `.unknownOutcome` where nobody could be asked.
+    /// - Throws: ``SQLFailure`` if the transaction was not committed; of the kind `.unknownOutcome` if no server
+    ///   answered in time.
     func commit(_ connection: PostgreSQLConnection) throws {
         do { try connection.commit() } catch let failure as SQLFailure {
             let (token, session) = (connection.token, connection.session)
@@ -69,7 +71,7 @@ extension PostgreSQLDatabase {
                 }
             } catch let failure as SQLFailure {
                 last = failure
-                // The table is no longer there: whoever took it away has taken the answer, too.
+                // The table no longer exists: the outcome is lost with it.
                 if failure.kind == .missingTable { break }
             }
             options.clock.sleep(.milliseconds(50))
@@ -85,11 +87,12 @@ extension PostgreSQLDatabase {
             sql: failure.sql)
     }
 
-    /// - Returns: `nil` where the server does not know yet.
+    /// Returns whether the transaction was committed; `nil` if the server does not know yet.
     private func wasCommitted(
         _ token: CommitToken, _ session: ServerSession?, _ other: PostgreSQLConnection
     ) throws -> Bool? {
-        // The server may not have seen yet that nobody is at the other end; what it has not committed by now it never shall.
+        // The server may not have detected that the client disconnected. Ending the session ensures that it commits
+        // nothing more.
         if let session {
             _ = try other.rows(ServerText.endSession, [.integer(session.process), .text(session.start)])
         } else if other.traits.marksWriters {
@@ -97,7 +100,8 @@ extension PostgreSQLDatabase {
         }
         switch token {
         case .noted(let number):
-            // Waits for the transaction that has the row; one that has not come so far comes to nothing from now on.
+            // The statement waits for a transaction that holds the row. A transaction that has not reached it can no
+            // longer commit.
             return try other.rows(ServerText.giveUpCommit, [.integer(writer), .integer(number)]).first?.first
                 == .integer(number)
         case .transaction(let number):

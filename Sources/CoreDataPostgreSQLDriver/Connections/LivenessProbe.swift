@@ -1,23 +1,23 @@
-/// Whether a session that only listens is still there: a value that decides, without a clock and a server.
+/// Decides whether a listening session is still alive: a state machine without a clock or a server.
 ///
 /// ```
-///  listening ── nothing asked for an interval: sendProbe ──▶ asked ── didAnswer ──▶ listening
-///                                                              └── limit passed ──▶ the session is lost
+///  listening ── idle for an interval: sendProbe ──▶ probing ── didAnswer ──▶ listening
+///                                                      └── limit passed ──▶ the session is lost
 /// ```
-/// A network may drop a connection without telling either side; nothing else shows that.
+/// A network may drop a connection without notifying either side; only a probe detects that.
 struct LivenessProbe {
     enum Step: Hashable {
         case wait
         case sendProbe
-        /// Reads the answer if it has come, and calls ``didAnswer(at:)`` then.
+        /// Reads the answer if it has arrived; if so, the caller calls ``didAnswer(at:)``.
         case takeAnswer
     }
 
-    /// After how long a session is asked, and how long it may take to answer.
+    /// The time between probes, and the limit for an answer.
     private let interval: Duration
     private let limit: Duration
     private var isAsked = false
-    /// When the session is asked next; or if it is asked already, when it is lost.
+    /// The time of the next probe; while a probe is pending, the time when the session counts as lost.
     private(set) var deadline: ContinuousClock.Instant
 
     init(interval: Duration, limit: Duration, now: ContinuousClock.Instant) {
@@ -25,7 +25,7 @@ struct LivenessProbe {
         deadline = now + interval
     }
 
-    /// What to do now; if that is ``Step/sendProbe``, the session counts as asked.
+    /// Returns the next step; after ``Step/sendProbe``, the probe counts as pending.
     mutating func step(at now: ContinuousClock.Instant) -> Step {
         if isAsked { return .takeAnswer }
         guard now >= deadline else { return .wait }
@@ -39,6 +39,6 @@ struct LivenessProbe {
         deadline = now + interval
     }
 
-    /// Whether the session has not answered in time.
+    /// Returns whether the session did not answer in time.
     func isLost(at now: ContinuousClock.Instant) -> Bool { now >= deadline }
 }

@@ -1,7 +1,7 @@
 import CPostgreSQL
 import CoreDataSQL
 
-/// What the server tells beside results.
+/// The notices that the server sends in addition to results.
 final class Notices {
     var reports: [DerivedAttributeReport] = []
 

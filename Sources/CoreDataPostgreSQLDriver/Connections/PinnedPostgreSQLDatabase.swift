@@ -1,23 +1,23 @@
 import CoreDataSQL
 import Foundation
 
-/// What a database was at one moment, as a transaction sees it that stays open on a connection of its own.
+/// A snapshot of a database: a transaction that stays open on a connection of its own.
 ///
-/// The server keeps rows that were changed or deleted since for as long as this is held.
+/// While it is retained, the server keeps old versions of rows that were changed or deleted since.
 final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     // Safe because the lock guards the connection.
 
     let dialect: SQLDialect
-    /// What tells this state from others.
+    /// The identifier of the snapshot.
     let snapshot: String
     private let connection: PostgreSQLConnection
-    /// What the schema's function said when the state began, where there is one.
+    /// The schema's version according to its function when the snapshot began; `nil` without such a function.
     private let schemaNumber: Int64?
-    /// Held by who reads; a thread that reads may read again.
+    /// Held by the reading thread; recursive, so that reads can be nested.
     private let lock = NSRecursiveLock()
     private var isClosed = false
 
-    /// Takes the connection, and closes it in the end.
+    /// Takes ownership of the connection and closes it in the end.
     init(_ connection: PostgreSQLConnection) throws {
         self.connection = connection
         dialect = connection.plannedDialect
@@ -61,11 +61,11 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
                 return try connection.withSchemaCheck({
                     if let schemaNumber { try connection.expectSchemaVersion(schemaNumber, otherwise: {}) }
                 }) {
-                    // A statement that fails would end the transaction, and the state with it.
+                    // A failed statement would abort the transaction, and the snapshot with it.
                     try connection.attempting { try body(connection) }
                 }
             } catch is PostgreSQLConnection.SchemaHasChanged {
-                // A table that was written anew meanwhile looks as if it were empty.
+                // A table that was rewritten meanwhile would appear empty.
                 throw SQLFailure(kind: .stateGone, code: 0, message: "the store was migrated or replaced since")
             }
         }
@@ -96,7 +96,7 @@ final class PinnedPostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     func plan(of query: SQLText) throws -> [String] { try read { try $0.serverPlan(of: query) } }
 }
 
-/// Who holds former states of one database: each has a connection to itself.
+/// The retained snapshots of one database, each with a connection.
 struct PinnedPostgreSQLStates {
     private struct Held {
         weak var database: PinnedPostgreSQLDatabase?
@@ -104,7 +104,7 @@ struct PinnedPostgreSQLStates {
 
     private var held: [Held] = []
 
-    /// How many there are.
+    /// Returns the number of snapshots.
     mutating func count() -> Int {
         held.removeAll { $0.database == nil }
         return held.count

@@ -1,35 +1,36 @@
 import CoreDataSQL
 import Foundation
 
-/// Where a database on a server is, and how to get there, as its URL says.
+/// The location of a database on a server and the connection's parameters, parsed from its URL.
 ///
 ///     postgresql://shop@db.example.com/shop?schema=orders&pool=8
 ///     postgresql:///shop?host=/var/run/postgresql
 ///
-/// What is not said here is libpq's to find: in `PGHOST` and its like, in `PGPASSFILE`.
+/// For parameters that the URL does not contain, libpq uses its other sources: `PGHOST` and similar variables,
+/// `PGPASSFILE`.
 package struct PostgreSQLAddress: Hashable, Sendable {
-    /// Words and values of libpq's, the password among them.
+    /// libpq's parameters, including the password.
     private(set) var parameters: [String: String] = [:]
-    /// Where the store's tables are.
+    /// The schema of the store's tables.
     package private(set) var schema = "public"
-    /// The most connections that read at once.
+    /// The maximum number of concurrent readers.
     package private(set) var poolSize: Int?
-    /// Who stands before the server, where the URL says that somebody does.
+    /// The connection pooler in front of the server, if the URL names one.
     package private(set) var pooler: PostgreSQLPooler?
-    /// What the server is, where the URL says so; else it is asked.
+    /// The kind of server, if the URL names it; otherwise the session asks the server.
     package private(set) var engine: PostgreSQLEngine?
-    /// How many seconds pass between one look for what others have committed and the next, where the server does not tell.
+    /// The seconds between two polls for other clients' commits, for a server without notifications.
     package private(set) var pollInterval = 2.0
-    /// Servers that have the same a moment later, to be read from: hosts, each with a port if it has another.
+    /// The hosts of read replicas, each with a port if it differs.
     package private(set) var replicas: [String] = []
-    /// The constraints that the store's tables are to have; `nil` for those that they have.
+    /// The constraints to create on the store's tables; `nil` keeps the existing ones.
     package private(set) var constraints: ConstraintKinds?
     /// The URL without the password.
     package private(set) var description: String
 
     package static let schemes: Set<String> = ["postgresql", "postgres"]
 
-    /// Words of libpq's that a URL may have.
+    /// The parameters of libpq that a URL may contain.
     private static let words: Set<String> = [
         "host", "hostaddr", "port", "user", "password", "dbname", "passfile", "sslmode", "sslrootcert", "sslcert",
         "sslkey", "sslpassword", "sslcrl", "sslsni", "channel_binding", "ssl_min_protocol_version",
@@ -37,7 +38,7 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         "keepalives_interval", "keepalives_count", "tcp_user_timeout", "target_session_attrs", "service", "options",
     ]
 
-    /// - Throws: ``SQLFailure`` of the kind `.cannotOpen` that names what in the URL is not understood.
+    /// - Throws: ``SQLFailure`` of the kind `.cannotOpen` that names the invalid part of the URL.
     package init(_ url: URL) throws(SQLFailure) {
         description = Self.withoutPassword(url).absoluteString
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: false), let scheme = parts.scheme,
@@ -131,7 +132,7 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return kinds
     }
 
-    /// Where a replica is, and how to get there: as to the server, but for the host.
+    /// Returns the address of a replica: that of the server with another host.
     ///
     ///     replicas=db2.example.com,db3.example.com:5433,[::1]:5433,/var/run/other
     func address(ofReplica replica: String) -> PostgreSQLAddress {
@@ -148,7 +149,8 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return address
     }
 
-    /// A colon more is a part of an address, unless that stands in brackets, and any is one of a folder's name.
+    /// Splits host and port. A second colon belongs to an IPv6 address without brackets, and any colon to a folder's
+    /// name.
     private static func hostAndPort(ofReplica replica: String) -> (host: Substring, port: Substring?) {
         guard let colon = replica.lastIndex(of: ":"), !replica.hasPrefix("/"), !replica.hasPrefix("@") else {
             return (Substring(replica), nil)
@@ -158,13 +160,13 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return (host, replica[replica.index(after: colon)...])
     }
 
-    /// Whether the server is on this machine, by a socket that is a file.
+    /// Whether the server is on this machine, reached through a Unix socket.
     private var isLocal: Bool {
         let host = parameters["host"] ?? ProcessInfo.processInfo.environment["PGHOST"] ?? ""
         return parameters["hostaddr"] == nil && (host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@"))
     }
 
-    /// Whoever says nothing of TLS gets the whole of it, unless nobody can be on the way.
+    /// Requires full TLS verification by default, unless the connection is local.
     private mutating func secure() {
         let environment = ProcessInfo.processInfo.environment
         guard !isLocal, parameters["sslmode"] == nil, environment["PGSSLMODE"] == nil, parameters["service"] == nil
@@ -179,30 +181,30 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         }
     }
 
-    /// Has the kernel find out within a minute that the other end of a connection is gone without a word: a cut cable, a firewall that has forgotten the
-    /// connection, a host that lost its power. Its own default is two hours for a session that only listens.
+    /// The TCP keepalive settings with which the kernel detects a dead peer within a minute: a cut cable, a firewall
+    /// that dropped the connection, a host without power. The kernel's default for an idle session is two hours.
     private static let keepalives = [
         "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3", "tcp_user_timeout": "60000",
     ]
 
-    /// Sets what the URL leaves open; a service file says it for itself, and a local socket needs none of it.
+    /// Sets the parameters that the URL omits. A service file sets its own, and a Unix socket needs none.
     private mutating func keepAlive() {
         guard !isLocal, parameters["service"] == nil else { return }
         parameters.merge(Self.keepalives) { own, _ in own }
     }
 
-    /// Whether the server is on this machine, whatever the network is.
+    /// Whether the server is on this machine, regardless of the network.
     var isLoopback: Bool {
         let host = (parameters["hostaddr"] ?? parameters["host"] ?? "").lowercased()
         return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
-    /// Whether a password is given with the URL.
+    /// Whether the URL contains a password.
     var hasPassword: Bool { parameters["password"] != nil }
 
     mutating func setPassword(_ password: String) { parameters["password"] = password }
 
-    /// The URL as it may be shown.
+    /// Returns the URL without its password, for messages.
     package static func withoutPassword(_ url: URL) -> URL {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return url }
         guard parts.password != nil || parts.queryItems?.contains(where: { isSecret($0.name) }) == true else {
@@ -214,15 +216,16 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return parts.url ?? URL(string: "postgresql:///") ?? url
     }
 
-    /// A schema's name that nobody knows, beside another's.
+    /// Returns an unused schema name next to another schema.
     static func nameOfPlace(beside schema: String) -> String {
-        // Names have 63 bytes.
+        // Names have at most 63 bytes.
         var name = schema
         while name.utf8.count > 40 { name.removeLast() }
         return name + "_new_" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
     }
 
-    /// The URL with another schema instead of its own, where a store is made in portions: without constraints on what is half there.
+    /// Returns the URL with another schema, for building a store in portions, and without constraints, because the
+    /// store is incomplete until the end.
     package static func url(_ url: URL, schema: String) throws -> URL {
         let parts = URLComponents(url: url, resolvingAgainstBaseURL: false)
         let others = (parts?.queryItems ?? []).filter { !["schema", "constraints"].contains($0.name) }

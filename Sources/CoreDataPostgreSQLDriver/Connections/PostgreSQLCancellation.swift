@@ -2,15 +2,18 @@ import CPostgreSQL
 import Foundation
 import Synchronization
 
-/// Cancels the statements that a session waits for, from any thread, and none that the session sends later.
+/// Cancels the statements whose results a session is waiting for, from any thread, but no statements that it sends
+/// later.
 ///
-/// The server cancels whatever the session runs when the request arrives. So the session sends nothing while a request is on its way:
+/// The server cancels whatever the session runs when the request arrives. So the session sends nothing while a request
+/// is in flight:
 ///
 /// ```
-///  session   ── statement 1 ──▶ result ── settle() ──────────┬──▶ statement 2
-///  request         └── on its way ──▶ the server has read it ┘
+///  session   ── statement 1 ──▶ result ── settle() ─────────┬──▶ statement 2
+///  request         └── in flight ──▶ the server has read it ┘
 /// ```
-/// A request has a connection and a thread of its own: it blocks neither its caller nor other connections if the server cannot be reached.
+/// A request uses its own connection and thread. So an unreachable server blocks neither the caller nor other
+/// connections.
 final class PostgreSQLCancellation: @unchecked Sendable {
     // Safe because libpq allows PQcancel from any thread, and the rest is atomic or guarded by the condition.
 
@@ -18,9 +21,9 @@ final class PostgreSQLCancellation: @unchecked Sendable {
     private enum Bit {
         /// The session waits for results.
         static let running: UInt8 = 1
-        /// A request is on its way to the server.
+        /// A request is in flight.
         static let sent: UInt8 = 2
-        /// A request was made for the results that the session waits for.
+        /// A request was made to cancel the current wait.
         static let meant: UInt8 = 4
     }
 
@@ -28,13 +31,13 @@ final class PostgreSQLCancellation: @unchecked Sendable {
     private let limit: Duration
     private let clock: PostgreSQLClock
     private let state = Atomic<UInt8>(0)
-    /// Signalled when a request is no longer on its way.
+    /// Signalled when a request is no longer in flight.
     private let condition = NSCondition()
 
     /// - Parameters:
     ///   - connection: an open connection.
-    ///   - limit: how long the session waits for a request that is on its way.
-    ///   - clock: measures that.
+    ///   - limit: the maximum time that the session waits for a request in flight.
+    ///   - clock: the clock for that limit.
     init(_ connection: OpaquePointer, limit: Duration, clock: PostgreSQLClock) {
         handle = PQgetCancel(connection)
         (self.limit, self.clock) = (limit, clock)
@@ -42,16 +45,16 @@ final class PostgreSQLCancellation: @unchecked Sendable {
 
     deinit { if let handle { PQfreeCancel(handle) } }
 
-    /// Begins to wait for results, which a request may cancel from now on.
+    /// Starts a wait for results, which requests may cancel from now on.
     func begin() { state.bitwiseOr(Bit.running, ordering: .acquiringAndReleasing) }
 
     /// Ends the wait for results: requests do nothing until the next one begins.
     func end() { state.bitwiseAnd(~(Bit.running | Bit.meant), ordering: .acquiringAndReleasing) }
 
-    /// Whether a request was made for the results that the session waits for.
+    /// Whether a request was made to cancel the current wait.
     var isMeant: Bool { state.load(ordering: .acquiring) & Bit.meant != 0 }
 
-    /// Sends a request if the session waits for results and no other request is on its way; returns at once.
+    /// Sends a request if the session waits for results and no other request is in flight; returns at once.
     func request() {
         guard let handle else { return }
         var known = state.load(ordering: .acquiring)
@@ -64,11 +67,11 @@ final class PostgreSQLCancellation: @unchecked Sendable {
     }
 
     private func send(_ handle: OpaquePointer) {
-        // Safe because this object frees the handle, and the thread holds the object.
+        // Safe because this object frees the handle, and the thread retains the object.
         nonisolated(unsafe) let handle = handle
         Thread.detachNewThread { [self] in
             var message = [CChar](repeating: 0, count: 256)
-            // Returns once the server has signalled the session, or cannot be reached.
+            // Returns after the server has signalled the session, or cannot be reached.
             PQcancel(handle, &message, Int32(message.count))
             condition.withLock {
                 state.bitwiseAnd(~Bit.sent, ordering: .acquiringAndReleasing)
@@ -77,9 +80,9 @@ final class PostgreSQLCancellation: @unchecked Sendable {
         }
     }
 
-    /// Waits until no request is on its way, for as long as the limit allows.
+    /// Waits until no request is in flight, or until the limit.
     ///
-    /// - Returns: whether none is; the session must send nothing more if one still is.
+    /// - Returns: whether no request is in flight; if one is, the session must not send anything more.
     func settle() -> Bool { state.load(ordering: .acquiring) & Bit.sent == 0 || waitForRequest() }
 
     private func waitForRequest() -> Bool {

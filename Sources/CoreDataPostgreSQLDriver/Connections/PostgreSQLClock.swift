@@ -1,8 +1,8 @@
 import Foundation
 
-/// The one place where the driver has the time from: for deadlines, for pauses, and for how long statements take.
+/// The driver's only source of time: for timeouts, pauses, and the duration of statements.
 struct PostgreSQLClock: Sendable {
-    /// The time, which never goes back.
+    /// The current time, which is monotonic.
     var now: @Sendable () -> ContinuousClock.Instant
     /// Blocks the calling thread.
     var sleep: @Sendable (Duration) -> Void
@@ -12,8 +12,8 @@ struct PostgreSQLClock: Sendable {
 
     func deadline(in duration: Duration) -> ContinuousClock.Instant { now() + duration }
 
-    /// Waits for the condition, which is locked, until it is signalled or the deadline has come; to be called until what the caller waits for
-    /// is so.
+    /// Waits for the condition, whose lock the caller holds, until it is signalled or the deadline passes. Call it in a
+    /// loop that checks the caller's condition.
     ///
     /// - Returns: false, at once, if the deadline has passed.
     func wait(for condition: NSCondition, until deadline: ContinuousClock.Instant) -> Bool {
@@ -25,6 +25,6 @@ struct PostgreSQLClock: Sendable {
 }
 
 extension Duration {
-    /// As a number of seconds.
+    /// The duration in seconds.
     var seconds: TimeInterval { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -2,20 +2,20 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-/// A session that listens for commits to a schema, of whoever tells of his; or asks for them now and then, where a server does not tell, or a pooler
-/// does not let sessions listen.
+/// A session that listens for commits to a schema by clients that notify. If the server does not support notifications,
+/// or a pooler prevents listening, it polls for commits instead.
 ///
 /// ```
-///  listening ── told ──▶ told()
-///      │  ▲  └── nothing for a minute ──▶ asks for a sign of life ── none ──▶ as if the connection were lost
-///      │  └──────────────── comes ──────────────────┘
-///      │  connection lost                ┌── not to be had: waits longer ──┐
-///      └────────────────▶ connects again ┴─▶ listening, told(): something may have come meanwhile
+///  listening ── notification ──▶ told()
+///      │  ▲  └── idle for a minute ──▶ sends a probe ── no answer ──▶ as if the connection were lost
+///      │  └─────────────── answer ─────────────────┘
+///      │  connection lost                ┌ unreachable: backs off ┐
+///      └────────────────▶ connects again ┴─▶ listening, told(): a commit may have been missed
 /// ```
 final class PostgreSQLCommitWatch: SQLCommitWatch {
     private let listener: CommitListener
 
-    /// - Throws: ``SQLFailure`` where the server cannot be reached, or does not let anybody listen.
+    /// - Throws: ``SQLFailure`` if the server cannot be reached, or does not allow listening.
     init(_ options: PostgreSQLOptions, told: @escaping @Sendable () -> Void) throws {
         let listener = try CommitListener(options, told)
         self.listener = listener
@@ -30,19 +30,19 @@ final class PostgreSQLCommitWatch: SQLCommitWatch {
     func cancel() { listener.cancel() }
 }
 
-/// What the thread does that listens: a dispatch source on the socket of a session that was cut off is not told of anything any more where
-/// the next one's socket has its number.
+/// The work of the listening thread. It does not use a dispatch source: after a session was lost, a source on its
+/// socket would receive no events any more if the next session's socket had the same number.
 private final class CommitListener: @unchecked Sendable {
-    // Safe because the thread alone uses what changes.
+    // Safe because only the thread uses the mutable state.
 
     private let options: PostgreSQLOptions
     private let told: @Sendable () -> Void
     private var connection: PostgreSQLConnection?
-    /// A byte in it ends the thread.
+    /// A pipe; a byte in it ends the thread.
     private let end: (read: Int32, write: Int32)
-    /// What was found last by who has to ask.
+    /// The result of the last poll.
     private var commits: [SQLValue]?
-    /// Whether the session that listens is still there.
+    /// Decides whether the listening session is still alive.
     private var probe: LivenessProbe
 
     init(_ options: PostgreSQLOptions, _ told: @escaping @Sendable () -> Void) throws {
@@ -66,7 +66,7 @@ private final class CommitListener: @unchecked Sendable {
         close(end.write)
     }
 
-    /// Also from what `told` does.
+    /// May also be called from `told`.
     func cancel() { _ = write(end.write, [0], 1) }
 
     private static func newProbe(_ options: PostgreSQLOptions) -> LivenessProbe {
@@ -77,12 +77,12 @@ private final class CommitListener: @unchecked Sendable {
         var backoff = Backoff(first: .milliseconds(100), limit: .seconds(30))
         while true {
             if let connection {
-                if connection.isTold ? read(connection) : ask(connection) {
-                    let isTold = connection.isTold
+                if connection.receivesNotifications ? read(connection) : ask(connection) {
+                    let receivesNotifications = connection.receivesNotifications
                     guard
                         waits(
-                            for: isTold ? PQsocket(connection.handle) : -1,
-                            seconds: isTold
+                            for: receivesNotifications ? PQsocket(connection.handle) : -1,
+                            seconds: receivesNotifications
                                 ? max(0, options.clock.now().duration(to: probe.deadline).seconds)
                                 : options.address.pollInterval)
                     else { break }
@@ -105,7 +105,7 @@ private final class CommitListener: @unchecked Sendable {
     private func listening() throws -> PostgreSQLConnection {
         let connection = try PostgreSQLConnection(options)
         do {
-            if connection.isTold {
+            if connection.receivesNotifications {
                 try connection.execute(ServerText.listen(options.address.schema))
                 probe = Self.newProbe(options)
             } else {
@@ -118,7 +118,7 @@ private final class CommitListener: @unchecked Sendable {
         return connection
     }
 
-    /// What differs once anybody has committed; nothing where nobody can note that.
+    /// Returns a value that changes with each commit; `nil` if commits cannot be recorded.
     private func counted(_ connection: PostgreSQLConnection) throws -> [SQLValue]? {
         connection.begin(ServerText.beginReading)
         do {
@@ -134,7 +134,9 @@ private final class CommitListener: @unchecked Sendable {
         }
     }
 
-    /// - Returns: whether the session is still there.
+    /// Polls the server.
+    ///
+    /// - Returns: whether the session is still alive.
     private func ask(_ connection: PostgreSQLConnection) -> Bool {
         guard connection.looksAlive(), let found = try? counted(connection) else { return false }
         defer { commits = found }
@@ -142,36 +144,38 @@ private final class CommitListener: @unchecked Sendable {
         return true
     }
 
-    /// - Returns: whether the session is still there.
+    /// Reads the notifications that have arrived.
+    ///
+    /// - Returns: whether the session is still alive.
     private func read(_ connection: PostgreSQLConnection) -> Bool {
-        // First, since messages of the server behind a result are read once that is taken.
+        // Call it first, since notifications that follow a result are read only after the result is taken.
         let isThere = PQconsumeInput(connection.handle) == 1 && isAlive(connection)
-        var isTold = false
+        var hasNotification = false
         while let news = PQnotifies(connection.handle) {
-            isTold = true
+            hasNotification = true
             PQfreemem(news)
         }
-        if isTold { told() }
+        if hasNotification { told() }
         return isThere
     }
 
-    /// Asks a session that has told nothing for a while for a sign of life: of a connection that a network has dropped without a word, nothing else tells.
+    /// Probes a session that has been idle: only a probe detects a connection that a network dropped silently.
     ///
-    /// - Returns: whether to go on with it.
+    /// - Returns: whether the session can continue.
     private func isAlive(_ connection: PostgreSQLConnection) -> Bool {
         let now = options.clock.now()
         do {
             switch probe.step(at: now) {
             case .wait: break
             case .takeAnswer: if try connection.takeProbe() { probe.didAnswer(at: now) }
-            // Which changes nothing for a session that listens already.
+            // It has no effect on a session that already listens.
             case .sendProbe: try connection.sendProbe(ServerText.listen(options.address.schema))
             }
             return !probe.isLost(at: now)
         } catch { return false }
     }
 
-    /// - Returns: whether to go on; false once the watch has been cancelled.
+    /// - Returns: whether to continue; false after the watch was cancelled.
     private func waits(for socket: Int32, seconds: Double? = nil) -> Bool {
         var files = [
             pollfd(fd: end.read, events: Int16(POLLIN), revents: 0),
@@ -183,14 +187,14 @@ private final class CommitListener: @unchecked Sendable {
 }
 
 extension PostgreSQLConnection {
-    /// Whether the server tells the session of commits.
-    fileprivate var isTold: Bool { traits.listens && traits.keepsSessions }
+    /// Whether the server notifies the session of commits.
+    fileprivate var receivesNotifications: Bool { traits.listens && traits.keepsSessions }
 }
 
 extension PostgreSQLDatabase {
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? {
         try PostgreSQLCommitWatch(options) { [weak self] in
-            // Who looks now is to find what this tells of.
+            // Reads from now on must find the commit that this notification reports.
             self?.waitForReplicas()
             told()
         }

@@ -1,11 +1,11 @@
 import CPostgreSQL
 import CoreDataSQL
 
-// What the server answers.
+// Reads the server's answers.
 extension PostgreSQLConnection {
-    /// Has the server do all that was sent and takes what came of it: the last result.
+    /// Ends the batch and waits for all answers; returns the last result.
     ///
-    /// - Throws: the first failure; what was sent behind it was not done.
+    /// - Throws: the first failure; the server skipped all statements after it.
     @discardableResult
     func finish() throws -> QueryResult? {
         try sendHeld()
@@ -17,7 +17,7 @@ extension PostgreSQLConnection {
         return try collect()
     }
 
-    /// Takes what came of all that was sent, the end of which was sent, too.
+    /// Reads all answers of a batch whose end was sent.
     @discardableResult
     func collect() throws -> QueryResult? {
         var last: OpaquePointer?
@@ -68,7 +68,7 @@ extension PostgreSQLConnection {
         observation.observer.didRun(sql, duration: observation.start.duration(to: clock.now()), rows: rows)
     }
 
-    /// The failure of a connection that is of no more use.
+    /// Returns the failure of an unusable connection.
     func broken(_ sql: String?) -> SQLFailure {
         pipeline.abandon()
         return .lost(handle, sql: sql)
@@ -76,10 +76,10 @@ extension PostgreSQLConnection {
 
     // MARK: Requests to cancel
 
-    /// Waits for a request to cancel that is on its way, and gives the connection up if it does not arrive in time.
+    /// Waits for a cancel request in flight, and closes the connection if the request does not arrive in time.
     func settleCancellation() { if !isBroken, !cancellation.settle() { pipeline.lose() } }
 
-    /// Waits for a request to cancel that is on its way: it would cancel what is sent next.
+    /// Waits for a cancel request in flight: it would cancel the next statement.
     func awaitCancellation() throws {
         guard cancellation.settle() else {
             pipeline.lose()
@@ -91,7 +91,8 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Tells a statement that this program cancelled from one that the server cancelled after its time limit: both have the same state.
+    /// Distinguishes a statement that this program cancelled from one that the server cancelled after its time limit:
+    /// both have the same SQLSTATE.
     func naming(_ failure: SQLFailure) -> SQLFailure {
         guard failure.kind == .timedOut, cancellation.isMeant else { return failure }
         var interrupted = failure

@@ -2,13 +2,13 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-/// A copy that a session is in.
+/// A COPY that is in progress in a session.
 struct CopyInProgress {
     let sql: String
     let observation: StatementObservation?
 }
 
-// Rows that are sent with COPY, for which libpq leaves the pipeline.
+// Sends rows with COPY, for which libpq must leave pipeline mode.
 extension PostgreSQLConnection {
     func copy(_ statement: CopyStatement) throws -> (any SQLRowCopy)? {
         guard traits.copies, let description = try self.statement(statement.description) as? PostgreSQLStatement,
@@ -17,7 +17,8 @@ extension PostgreSQLConnection {
         let sql = statement.text(in: dialect).sql
         try prepareToSend(.statement)
         try observer?.willRun(sql, bindings: [])
-        // The results of what was sent before come now; between that and the end of the copy the session is in no pipeline.
+        // Take the results of all earlier statements; from then until the end of the copy, the session is not in
+        // pipeline mode.
         try finish()
         try prepareToSend(.command)
         // Until the copy ends.

@@ -1,6 +1,7 @@
 import CoreDataSQL
 
-// What a store says of itself to other programs. None of it is needed by ours: a role that may not make it does without.
+// Describes a store for other programs. This library does not need the descriptions, so a role without permission skips
+// them.
 extension PostgreSQLConnection {
     func describe(_ comments: [SchemaComment]) throws {
         guard !comments.isEmpty else { return }
@@ -23,7 +24,7 @@ extension PostgreSQLConnection {
     private func makeIfAllowed(_ otherwise: String, _ sql: String) throws {
         guard traits.describesTables else { return }
         do { try attempting { try execute(sql) } } catch let failure as SQLFailure
-            where !isBroken && !failure.isOfTheMoment
+            where !isBroken && !failure.isTemporaryFailure
         {
             observer?.note("\(otherwise): \(failure.message)")
         }

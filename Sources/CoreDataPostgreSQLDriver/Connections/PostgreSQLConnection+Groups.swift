@@ -1,9 +1,9 @@
 import CPostgreSQL
 import CoreDataSQL
 
-// Statements that wait for others with which they can be sent as one.
+// Holds statements back and sends several of them as one.
 extension PostgreSQLConnection {
-    /// Has the statement wait for others, if the commit goes with them and they may run in any order.
+    /// Holds the statement back for a group, if the commit is sent with it and the statements may run in any order.
     func hold(
         _ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?
     ) throws -> Bool {
@@ -20,15 +20,15 @@ extension PostgreSQLConnection {
         return true
     }
 
-    /// Sends what waits.
+    /// Sends the held statements.
     func sendHeld() throws {
         guard !known.held.isEmpty else { return }
-        if let removed = try sendTogether() { try forget(removed.text) }
+        if let removed = try sendGroup() { try forget(removed.text) }
     }
 
-    /// - Returns: the group that is no longer kept.
-    private func sendTogether() throws -> StatementGroup? {
-        defer { letGo() }
+    /// - Returns: the group that was evicted from the cache.
+    private func sendGroup() throws -> StatementGroup? {
+        defer { discardHeld() }
         let (group, removed) = known.held.count > 1 ? known.groups.group(of: known.held) : (nil, nil)
         if let group, group.text.state != .refused {
             try send(group)
@@ -40,8 +40,8 @@ extension PostgreSQLConnection {
         return removed
     }
 
-    /// Has nothing wait any more.
-    func letGo() {
+    /// Discards the held statements.
+    func discardHeld() {
         for one in known.held {
             one.statement.isHeld = false
             one.statement.reset()

@@ -2,7 +2,7 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-// How a session begins, and why it does not.
+// Opens a session, and explains why opening failed.
 extension PostgreSQLConnection {
     static func poolerInTheWay(_ address: PostgreSQLAddress) -> SQLFailure {
         SQLFailure(
@@ -34,7 +34,7 @@ extension PostgreSQLConnection {
             }
             PQfinish(handle)
             if message.contains("certificate verify failed") {
-                // The library does not tell which.
+                // libpq does not report the reason.
                 message +=
                     " (the server's certificate has expired, or is not signed by an authority of \(parameters["sslrootcert"] ?? "~/.postgresql/root.crt"); sslrootcert= in the URL names the file of those that are trusted)"
             }
@@ -48,7 +48,7 @@ extension PostgreSQLConnection {
         return handle
     }
 
-    /// The dialect that requests are planned with.
+    /// The dialect for planning requests.
     var plannedDialect: SQLDialect {
         dialect.ofDatabase(encoding: PQparameterStatus(handle, "server_encoding").map { String(cString: $0) })
     }
@@ -63,7 +63,7 @@ extension PostgreSQLConnection {
 }
 
 extension SQLDialect {
-    /// The dialect of a database whose texts have the encoding; `nil` where nobody says. Regular expressions count in its characters, and ours are
-    /// written in Unicode's.
+    /// Returns the dialect of a database with the text encoding; `nil` if the server does not report it. Regular
+    /// expressions work on characters of the encoding, and ours are written for Unicode.
     func ofDatabase(encoding: String?) -> SQLDialect { encoding == "UTF8" ? self : withoutPatterns() }
 }

@@ -2,12 +2,12 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-// Whether the server is still there.
+// Checks whether the server still answers.
 extension PostgreSQLConnection {
-    /// Whether the server has ended the session, as far as can be seen from here.
+    /// Returns whether the session appears to be open, judged only on the client side.
     func looksAlive() -> Bool {
         guard !isBroken, PQstatus(handle) == CONNECTION_OK else { return false }
-        // What is still to come of the last transaction; or what the server says as it leaves, and then the end.
+        // Read remaining answers of the last transaction, or the server's final message and the end of the connection.
         for _ in 0..<8 {
             var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, 0) > 0 else { return true }
@@ -16,7 +16,7 @@ extension PostgreSQLConnection {
         return true
     }
 
-    /// Sends a statement whose result nobody waits for: it shows whether the server still answers.
+    /// Sends a statement without waiting for its result, to check whether the server still answers.
     func sendProbe(_ sql: String) throws {
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1, PQpipelineSync(handle) == 1,
             PQflush(handle) == 0

@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 import CoreDataSQL
 
-// The number of the schema, and what goes with it.
+// Reads, checks and changes the schema version.
 extension PostgreSQLConnection {
-    /// A transaction has met another schema than the one that it began with.
+    /// A transaction found another schema than the one that it began with.
     struct SchemaHasChanged: EngineFailure {}
 
-    /// The check of a schema, ready to be sent.
+    /// A prepared schema check, ready to be sent.
     typealias ReadySchemaCheck = (statement: PostgreSQLStatement, otherwise: () throws -> Void)
 
     // MARK: Checks
@@ -23,11 +23,11 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Writes down what the transaction is known by, and sees that the schema is the known one, by one statement.
+    /// Records the transaction's identity, and verifies the schema version, in one statement.
     private func send(
         _ note: TransactionState.Note, expecting version: Int64, otherwise: @escaping () throws -> Void
     ) throws {
-        // A text that is not prepared would have the function looked into each time.
+        // In an unprepared text, the server would look up the function each time.
         let asksFunction = hasSchemaNumber == true && traits.keepsSessions
         let statement = try ownStatement(
             asksFunction ? ServerText.noteCommitToSchemaNumber : ServerText.noteCommitToSchema)
@@ -36,31 +36,32 @@ extension PostgreSQLConnection {
         try statement.bind(note.number, at: 1)
         try statement.bind(version, at: 2)
         if commitsAtOnce {
-            // What comes next may go with it.
+            // The next statements may be sent in the same group.
             runsInAnyOrder = true
             defer { runsInAnyOrder = false }
             return try statement.runLater(expecting: 1, otherwise: otherwise)
         }
         try statement.runLater(expecting: 1) { [unowned self] in
-            // It is to be there before the commit is on its way.
+            // The record must exist before the commit is sent.
             try rows(ServerText.noteCommit, [.integer(note.writer), .integer(note.number)])
             try otherwise()
             if asksFunction { forgetSchemaNumber() }
         }
     }
 
-    /// Runs a statement that brings the look at the schema with it as a column; `body` is given what to expect, `nil` where nobody looks.
+    /// Runs a statement that returns the schema version in an additional column. `body` receives the expected version,
+    /// or `nil` if no check is pending.
     func withOwnSchemaCheck<R>(
         _ body: ((version: Int64, otherwise: () throws -> Void)?) throws -> R
     ) throws -> R {
-        // In a transaction the column would be of the state that it has seen first.
+        // Inside a transaction, the column would show the version of the transaction's snapshot.
         guard !pipeline.transaction.isBegun, case .pending(let version, let otherwise) = pipeline.schemaCheck else {
             return try body(nil)
         }
         return try withoutSchemaCheck { try body((version, otherwise)) }
     }
 
-    /// Has what `body` reads go with a look at the schema that `check` asks for.
+    /// Combines the reads of `body` with the schema check that `check` requests.
     func withSchemaCheck<R>(_ check: () throws -> Void, _ body: () throws -> R) throws -> R {
         pipeline.schemaCheck = .awaited
         defer { pipeline.schemaCheck = .none }
@@ -76,8 +77,8 @@ extension PostgreSQLConnection {
         return try body()
     }
 
-    /// What goes behind a statement, ready to be sent: by the function, which tells of now, where the table tells a transaction of the state that it has
-    /// seen first.
+    /// Returns the check to send after a statement. It uses the function, which returns the current version; the table
+    /// shows the version of the transaction's snapshot.
     func schemaCheckBehind() throws -> ReadySchemaCheck? {
         guard case .pending(let version, let otherwise) = pipeline.schemaCheck else { return nil }
         let statement = try ownStatement(
@@ -92,19 +93,19 @@ extension PostgreSQLConnection {
         try sendAlone(check.statement, as: .schemaCheck, expecting: 1) { [unowned self] in
             if isInTransaction { throw SchemaHasChanged() }
             try check.otherwise()
-            // Which tells of no change that there was, or of one that is known by now.
+            // The function reported a change that did not happen or is already known.
             forgetSchemaNumber()
         }
     }
 
-    // MARK: The number
+    // MARK: Version
 
     func schemaVersion() throws -> Int64 {
         guard case .integer(let version)? = try rows(ServerText.schemaVersion).first?.first else { return 0 }
         return version
     }
 
-    /// Whether a statement may ask the function for the number; to be asked of a session that is in no transaction.
+    /// Returns whether statements can read the version from the function. Call it on a session without a transaction.
     @discardableResult
     func callsSchemaNumber() throws -> Bool {
         if let hasSchemaNumber { return hasSchemaNumber }
@@ -113,17 +114,18 @@ extension PostgreSQLConnection {
         let found = try betweenTransactions(beginning: ServerText.beginReading) {
             try !rows(ServerText.hasSchemaNumber).isEmpty
         }
-        // None that a reader was told.
+        // Do not count answers that no reader received.
         answerCount = count
         hasSchemaNumber = found
         return found
     }
 
-    /// Reads the number from its table from now on: the function has gone, or is behind.
+    /// Reads the version from its table from now on: the function is missing or outdated.
     func forgetSchemaNumber() { hasSchemaNumber = false }
 
     func changeSchemaVersion(rowsOf tables: [String]) throws {
-        // Who has planned a query hears of the other number with the lock, or after all else.
+        // With the lock, clients with a planned query learn of the new version before or after the change, not during
+        // it.
         if traits.plansAnew, !tables.isEmpty { try execute(ServerText.lock(tables: tables)) }
         try execute(ServerText.changeSchemaVersion)
         guard traits.plansAnew, try !rows(ServerText.hasSchemaNumber).isEmpty else { return }
@@ -131,11 +133,11 @@ extension PostgreSQLConnection {
         do { constant = try attempting { try rows(ServerText.selectSchemaNumber).first?.first } } catch is SQLFailure
             where !isBroken
         { constant = nil }
-        // Its trigger has gone, or is switched off.
+        // The trigger is missing or disabled.
         if try constant != .integer(schemaVersion()) { try execute(ServerText.dropSchemaNumber) }
     }
 
-    /// Where the role may not make functions the number is read from its table.
+    /// If the role has no permission to create functions, the version is read from its table.
     func keepSchemaVersion() throws {
         guard traits.plansAnew else { return }
         do { try attempting { try ServerText.keepSchemaNumber.forEach(execute) } } catch let failure as SQLFailure

@@ -2,9 +2,9 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-// What goes before a statement, and texts that are prepared on the way.
+// The steps before a statement is sent, and the preparation of texts.
 extension PostgreSQLConnection {
-    /// Does what is to be done before something of that kind is sent.
+    /// Performs the steps that are necessary before sending.
     func prepareToSend(_ purpose: PipelineState.Purpose) throws {
         while true {
             switch pipeline.nextStep(before: purpose, keepsSessions: traits.keepsSessions) {
@@ -29,7 +29,7 @@ extension PostgreSQLConnection {
         observer?.didRun(sql, duration: .zero, rows: 0)
     }
 
-    /// Has names and the like mean in this transaction what they do in a session of one's own.
+    /// Applies the session's settings to the current transaction, because a pooler may switch sessions.
     private func sendSettings() throws {
         try observer?.willRun(ServerText.useSchemaInTransaction, bindings: settings)
         guard sendOnce(ServerText.useSchemaInTransaction, settings) else {
@@ -38,7 +38,7 @@ extension PostgreSQLConnection {
         pipeline.queue.append(PipelineEntry(kind: .command))
     }
 
-    /// Sends what begins, locks or ends a transaction; the caller adds the entry of what is to come of it.
+    /// Sends a command that begins, locks or ends a transaction; the caller adds the entry for its answer.
     func sendCommand(_ sql: String) throws {
         let text = traits.keepsSessions ? known.command(sql) : nil
         let isSent: Int32
@@ -51,7 +51,7 @@ extension PostgreSQLConnection {
         guard isSent == 1 else { throw broken(sql) }
     }
 
-    /// Has the session prepare the text, unless it has.
+    /// Makes the session prepare the text, unless it already has.
     func sendPreparation(_ text: NamedText) throws {
         guard text.state == .unknown else { return }
         let types = text.parameterTypes
@@ -63,14 +63,14 @@ extension PostgreSQLConnection {
         pipeline.queue.append(PipelineEntry(kind: .preparation, text: text))
     }
 
-    /// Sends what belongs to no transaction, or to a part of one that may fail without it.
+    /// Sends a command outside a transaction, or one for a savepoint.
     func sendHousekeeping(_ sql: String) throws {
         try prepareToSend(.command)
         guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw broken(sql) }
         pipeline.queue.append(PipelineEntry(kind: .command))
     }
 
-    /// Sends a statement that runs once, without that it is prepared; its values are bound as text.
+    /// Sends an unprepared statement that runs once; its values are bound as text.
     func sendOnce(_ sql: String, _ values: [SQLValue]) -> Bool {
         let texts = values.map { value -> UnsafeMutablePointer<CChar>? in
             if case .text(let text) = value { strdup(text) } else { nil }
@@ -83,9 +83,10 @@ extension PostgreSQLConnection {
 
     var pipelines: Bool { true }
 
-    /// In a transaction that writes and could not note what it is known by, that is asked for on the same way.
+    /// Completes the queued statements. In a writing transaction without a recorded identity, requests the transaction
+    /// ID in the same round trip.
     func settle() throws {
-        // What a table does not take so is found out before the commit is on its way.
+        // Errors of a refused text must be known before the commit is sent.
         try sendHeld()
         switch pipeline.settling(tellsTransactions: traits.tellsTransactions) {
         case .nothing: break
@@ -98,7 +99,8 @@ extension PostgreSQLConnection {
             try finish()
         case .takeAnswers: try finish()
         }
-        // A request to cancel that does not arrive in time costs the transaction here, before COMMIT, whose outcome nobody would know.
+        // A cancel request that does not arrive in time makes the transaction fail here, before COMMIT. After COMMIT,
+        // the outcome would be unknown.
         try prepareToSend(.command)
     }
 

@@ -1,13 +1,13 @@
 import CPostgreSQL
 import CoreDataSQL
 
-// Statements: prepared, executed and queried.
+// Prepares, executes and queries statements.
 extension PostgreSQLConnection {
     func statement(_ sql: String) throws -> any SQLStatement { try ownStatement(sql) }
 
     func ownStatement(_ sql: String) throws -> PostgreSQLStatement {
         if let entry = known.table.entry(sql) {
-            // Whoever still has a reference keeps the statement and the cache gets another.
+            // A client with a reference keeps the statement; the cache prepares another.
             if isKnownUniquelyReferenced(&entry.statement) {
                 entry.statement.reset()
                 return entry.statement
@@ -34,10 +34,10 @@ extension PostgreSQLConnection {
         try sendHousekeeping(ServerText.forget(text.name))
     }
 
-    /// Has the server take the text apart. Where sessions are not kept it forgets that again, and what is known of the text is
-    /// what it takes and gives.
+    /// Makes the server prepare the text. Without persistent sessions, the server forgets it again, and only the types
+    /// of its parameters and results are kept.
     func prepare(_ sql: String) throws -> PreparedStatement {
-        // The protocol counts them with 16 bits, and what the server says of more is not understood.
+        // The protocol counts parameters with 16 bits, and the server's error for more is unclear.
         if sql.utf8.count > 400_000, sql.contains("$65536") {
             throw SQLFailure(
                 kind: .other, code: 0, message: "a statement on a server takes 65,535 values, and this one has more")
@@ -47,7 +47,7 @@ extension PostgreSQLConnection {
         guard PQsendPrepare(handle, name, sql, 0, nil) == 1, PQsendDescribePrepared(handle, name) == 1 else {
             throw broken(sql)
         }
-        // The text, and its description.
+        // One entry for the text, and one for its description.
         for _ in 0..<2 { pipeline.queue.append(PipelineEntry(kind: .statement, sql: sql)) }
         guard let description = try finish() else { throw broken(sql) }
         return PreparedStatement(sql, name: name, description: description.pointer)
@@ -66,9 +66,10 @@ extension PostgreSQLConnection {
         answerCount += 1
     }
 
-    /// Runs the statement, and all that was sent before.
+    /// Runs the statement, and everything that was sent before it.
     func query(_ statement: PostgreSQLStatement) throws -> QueryResult {
-        // First, since to prepare the check is a wait of its own, behind which nothing is sent without another step.
+        // Prepare the check first, since preparing may wait for an answer, and a wait requires further steps before
+        // sending.
         let check = try schemaCheckBehind()
         try prepareToSend(.statement)
         try sendAlone(statement, expecting: nil, otherwise: nil)
@@ -78,14 +79,14 @@ extension PostgreSQLConnection {
         return result
     }
 
-    /// Sends the statement, or has it wait for others that go with it.
+    /// Sends the statement, or holds it back for a group.
     func send(_ statement: PostgreSQLStatement, expecting count: Int?, otherwise: (() throws -> Void)?) throws {
         if try hold(statement, expecting: count, otherwise: otherwise) { return }
         try prepareToSend(.statement)
         try sendAlone(statement, expecting: count, otherwise: otherwise)
     }
 
-    /// Sends the statement after ``prepareToSend(_:)``.
+    /// Sends the statement by itself; call ``prepareToSend(_:)`` before.
     func sendAlone(
         _ statement: PostgreSQLStatement, as kind: PipelineEntry.Kind = .statement, expecting count: Int?,
         otherwise: (() throws -> Void)?
@@ -110,7 +111,8 @@ extension PostgreSQLConnection {
                 text: counting, mismatch: counting == nil ? otherwise : nil, observation: observation))
     }
 
-    /// What is sent in place of a statement that counts on so many rows, so that the commit can go with it.
+    /// Returns a variant of the statement that fails unless it finds the expected number of rows, so that the commit
+    /// can be sent with it.
     private func counting(_ prepared: PreparedStatement, _ count: Int?) throws -> NamedText? {
         guard let count, pipeline.transaction.commitsAtOnce else { return nil }
         let text = prepared.makeOfOneRow()
@@ -123,7 +125,7 @@ extension PostgreSQLConnection {
 
     // MARK: Statements of ServerText
 
-    /// The one row of a statement that runs once, without that it is prepared; its values are bound as text.
+    /// Returns the single row of an unprepared statement; its values are bound as text.
     func once(_ sql: String, _ values: [SQLValue]) throws -> [SQLValue] {
         guard sendOnce(sql, values) else { throw broken(sql) }
         pipeline.queue.append(PipelineEntry(kind: .statement, sql: sql))
@@ -135,7 +137,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Every row of a statement of ``ServerText``.
+    /// Returns every row of a statement of ``ServerText``.
     @discardableResult
     func rows(_ sql: String, _ values: [SQLValue] = []) throws -> [[SQLValue]] {
         let statement = try statement(sql)
@@ -146,7 +148,7 @@ extension PostgreSQLConnection {
         return rows
     }
 
-    /// As ``rows(_:_:)``, of which nobody waits for what comes.
+    /// Runs a statement like ``rows(_:_:)``, without waiting for its result.
     func runLater(_ sql: String, _ values: [SQLValue], expecting count: Int? = nil) throws {
         let statement = try statement(sql)
         defer { statement.reset() }

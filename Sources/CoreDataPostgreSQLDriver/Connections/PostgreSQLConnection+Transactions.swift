@@ -1,12 +1,13 @@
 import CPostgreSQL
 import CoreDataSQL
 
-// Transactions, and parts of one that may fail without it.
+// Transactions and savepoints.
 extension PostgreSQLConnection {
-    /// What the last transaction is known by.
+    /// The identity of the last transaction, for finding out its outcome.
     var token: CommitToken? { pipeline.transaction.token }
 
-    /// Whether the commit can go with what is sent, which fails by itself where it does not find the rows that it counts on.
+    /// Whether the commit can be sent with the statements, which then fail by themselves if they do not find the
+    /// expected rows.
     var commitsAtOnce: Bool { pipeline.transaction.commitsAtOnce }
 
     var runsInAnyOrder: Bool {
@@ -14,27 +15,27 @@ extension PostgreSQLConnection {
         set { pipeline.transaction.runsInAnyOrder = newValue }
     }
 
-    /// Has a transaction begin with the next statement.
+    /// Begins a transaction with the next statement.
     ///
-    /// - Parameter commitsAtOnce: whether nobody needs to know what the statements gave before they are committed.
+    /// - Parameter commitsAtOnce: whether no results are needed before the commit.
     func begin(_ sql: String, commitsAtOnce: Bool = false) {
         pipeline.begin(sql, commitsAtOnce: commitsAtOnce)
         notices.reports.removeAll()
     }
 
-    /// Has the transaction write down what it is known by, as a part of it: with the look at the schema that comes next, or by itself.
+    /// Makes the transaction record its identity: together with the next schema check, or in a statement of its own.
     func note(_ number: Int64, of writer: Int64) {
         pipeline.transaction.add(TransactionState.Note(writer: writer, number: number))
     }
 
-    /// Has the transaction be told again later; see ``ServerText/transactionStatus``.
+    /// Requests the transaction's ID, to ask for its outcome later; see ``ServerText/transactionStatus``.
     func takeToken() throws {
         if case .integer(let value)? = try rows(ServerText.transactionToken).first?.first {
             pipeline.transaction.token = .transaction(value)
         }
     }
 
-    /// Runs what is asked for between transactions: where sessions are not kept, in one of its own.
+    /// Runs statements between transactions; without persistent sessions, in a transaction of their own.
     func betweenTransactions<R>(
         beginning text: String = ServerText.beginWriting, _ body: () throws -> R
     ) throws -> R {
@@ -50,7 +51,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Keeps others out until the transaction ends: all that write, or who does that.
+    /// Locks the store until the transaction ends: against all writers, or only against exclusive ones.
     func lock(alone: Bool) throws {
         guard traits.locksByNumber, let locks else {
             guard hasMetadata else { return }
@@ -65,7 +66,7 @@ extension PostgreSQLConnection {
 
     // MARK: Ending
 
-    /// Commits, and learns whether that was done.
+    /// Commits, and waits for the server's confirmation.
     func commit() throws {
         guard pipeline.transaction.commit() else { return }
         let sql = ServerText.commit
@@ -75,13 +76,13 @@ extension PostgreSQLConnection {
         pipeline.queue.append(PipelineEntry(kind: .statement, sql: sql, observation: observation))
         guard let result = try finish(), let tag = PQcmdStatus(result.pointer) else { throw broken(sql) }
         pipeline.transaction.didCommit()
-        // What the server says where a statement has failed, which nobody minded.
+        // The server reports ROLLBACK if a statement failed and its failure was ignored.
         guard String(cString: tag) == sql else {
             throw SQLFailure.misuse("a statement of the transaction has failed, so that nothing was committed")
         }
     }
 
-    /// Ends a transaction that only read; what comes of that nobody waits for.
+    /// Ends a read-only transaction without waiting for the answer.
     func endReading() {
         guard pipeline.transaction.endReading() else { return }
         if let observer { try? observer.willRun(ServerText.commit, bindings: []) }
@@ -95,8 +96,8 @@ extension PostgreSQLConnection {
     }
 
     func rollBack() {
-        letGo()
-        // What was sent and not asked for yet comes to nothing with it.
+        discardHeld()
+        // Unsent and unread statements are discarded with the transaction.
         guard pipeline.rollBack() else { return }
         observer = nil
         do {
@@ -107,13 +108,13 @@ extension PostgreSQLConnection {
         } catch { pipeline.lose() }
     }
 
-    // MARK: Attempts
+    // MARK: Savepoints
 
-    /// Runs a part of a transaction that may fail without it: what the server cannot compute is tried again in memory. Where there
-    /// is no transaction a statement fails by itself.
+    /// Runs a part of a transaction in a savepoint: an operation that the server cannot compute is retried in memory.
+    /// Without a transaction, a statement fails on its own.
     func attempting<R>(_ body: () throws -> R) throws -> R {
         guard pipeline.transaction.isBegun else { return try body() }
-        // What was put off is told of now: its surprises are none of the attempt's.
+        // Read pending results first, so that their failures are not attributed to this part.
         if pipeline.queue.awaitsStatement { try finish() }
         try beginAttempt()
         do {

@@ -2,60 +2,60 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-/// One session on a server, in pipeline mode: what is sent waits until something is asked for.
+/// A session on a server in pipeline mode: statements are queued, and sent when the first result is needed.
 ///
 /// ```
 ///  BEGIN, UPDATE …, UPDATE …, sync ──▶ server        one round trip
-///  what came of each, in order     ◀──
+///  results in order                ◀──
 /// ```
-/// ``PipelineState`` decides what is sent next and what answers mean; the session does it with libpq:
+/// ``PipelineState`` decides what is sent next and interprets the answers; the session performs it with libpq:
 ///
 /// | File | |
 /// | --- | --- |
 /// | `+Statements` | preparing, executing and querying |
 /// | `+Sending` | the steps before something is sent |
 /// | `+Groups` | statements that are sent as one |
-/// | `+Answers` | reading answers, failures, and requests to cancel |
+/// | `+Answers` | reading answers, failures, cancel requests |
 /// | `+Transactions` | beginning, committing, rolling back, locks, attempts |
-/// | `+Schema` | the number of the schema |
+/// | `+Schema` | the schema version |
 /// | `+Copying` | `COPY`, outside the pipeline |
 /// | `+Probing` | whether the server still answers |
 final class PostgreSQLConnection: SQLConnection {
     private(set) var dialect: SQLDialect
-    /// What is at the other end, and what that can.
+    /// The kind of server and its capabilities.
     private(set) var engine: PostgreSQLEngine
     private(set) var traits: ServerTraits
     let handle: OpaquePointer
-    /// Who is shown the statements.
+    /// The observer of the statements.
     var observer: (any SQLObserver)?
-    /// Cancels what the session waits for.
+    /// Cancels the results that the session waits for.
     let cancellation: PostgreSQLCancellation
-    /// Where the time is had from.
+    /// The source of time.
     let clock: PostgreSQLClock
-    /// The schema, and how long to wait for a lock.
+    /// The schema, and the lock timeout.
     let settings: [SQLValue]
-    /// What triggers tell.
+    /// The notices of triggers.
     let notices = Notices()
 
-    // Whoever has the connection has it alone, and what is marked is touched by nothing that it calls.
+    // One client at a time holds the connection, and no callback occurs while a marked property changes.
     @exclusivity(unchecked) var pipeline = PipelineState()
     @exclusivity(unchecked) var known = SessionStatements()
-    /// The copy that the session is in.
+    /// The COPY in progress.
     var copying: CopyInProgress?
     private var companions: [AnyObject?] = []
 
-    /// What locks the schema.
+    /// The statements that lock the schema.
     private(set) var locks: (alone: String, beside: String)?
-    /// What the server knows the session by.
+    /// The session's identity on the server.
     private(set) var session: ServerSession?
-    /// Whether the store has the table in which transactions note that they are committed, as far as is known.
+    /// Whether the store has the table in which transactions record their commit, as far as known.
     var hasCommits = false
-    /// Whether the store has the row that is locked where nothing else can be, as far as is known.
+    /// Whether the store has the row that is locked if the server has no advisory locks, as far as known.
     var hasMetadata = false
-    /// Whether the number of the schema is a function's, once that is known.
+    /// Whether a function returns the schema version; `nil` if unknown.
     var hasSchemaNumber: Bool?
 
-    /// How often the caller was given an answer of the server's.
+    /// The number of answers of the server that the caller received.
     var answerCount = 0
 
     /// Opens a session.
@@ -77,15 +77,15 @@ final class PostgreSQLConnection: SQLConnection {
             close()
             throw failure
         }
-        do { try meet(address, options) } catch {
+        do { try configureSession(address, options) } catch {
             close()
             throw error
         }
     }
 
-    /// Tells the server what the session is to be, and asks who it is.
-    private func meet(_ address: PostgreSQLAddress, _ options: PostgreSQLOptions) throws {
-        // A pooler makes numbers of its own up, which may be negative.
+    /// Sends the session's settings, and asks for the server's version and identity.
+    private func configureSession(_ address: PostgreSQLAddress, _ options: PostgreSQLOptions) throws {
+        // A pooler invents process IDs, which may be negative.
         let number: Int64? = address.pooler == nil && traits.knowsSessions ? Int64(PQbackendPID(handle)) : nil
         let expected = number ?? (address.pooler == .transaction ? -1 : 0)
         let row = try once(
@@ -94,7 +94,7 @@ final class PostgreSQLConnection: SQLConnection {
                 setsTransactions: traits.setsTransactions),
             [settings[0], .text(String(expected)), settings[1]])
         guard row.count > 9 else { throw broken(nil) }
-        // Such a schema looks as if nothing were in it.
+        // Without permission, the schema would appear empty.
         if row[5] == .integer(0) { throw Self.forbidden(address) }
         if address.engine == nil, case .text(let version) = row[6] {
             engine = .of(version: version)
@@ -116,10 +116,10 @@ final class PostgreSQLConnection: SQLConnection {
         PQfinish(handle)
     }
 
-    /// Whether the server is gone, or nobody knows what it will say next.
+    /// Whether the connection is lost, or its state is unknown.
     var isBroken: Bool { pipeline.isBroken }
 
-    /// What is to be noted of a statement that is sent now.
+    /// The observation of a statement that is sent now.
     var observation: StatementObservation? { observer.map { StatementObservation($0, start: clock.now()) } }
 
     func companion(_ number: Int) -> AnyObject? { number < companions.count ? companions[number] : nil }

@@ -1,31 +1,33 @@
 import CoreDataSQL
 import Foundation
 
-/// A schema beside a store's, in which another store is made before that is put at its place.
+/// A temporary schema next to a store's, in which a store is built before it replaces the other one.
 ///
 /// ```
-///  shop ◀── shop_new_3k9… "OpenCoreData on the way to "shop": copy of …", held by who makes it
+///  shop ◀── shop_new_3k9… "OpenCoreData on the way to "shop": copy of …", locked by its builder
 /// ```
-/// One that nobody holds was left by a program that died. It is told from schemas of others by what stands in its comment.
+/// A temporary schema without a lock was left by a terminated program. Its comment distinguishes it from other
+/// programs' schemas.
 package struct PostgreSQLPlace: Sendable {
     package var name: String
-    /// Whether it was left by somebody who did the same.
+    /// Whether an earlier attempt with the same purpose left it.
     package var isFound = false
-    /// `nil` where nothing can be held, so that nothing that is left can be told from what is being made.
+    /// The lock; `nil` if the server has no such locks, so that abandoned schemas cannot be detected.
     package var hold: (any SQLHold)?
 }
 
 extension PostgreSQLDatabase {
-    /// A place of the caller's own. What others have left goes, but for what is to be gone on with.
+    /// Creates a temporary schema and locks it. Abandoned ones are deleted, except one whose work can be resumed.
     ///
-    /// - Parameter purpose: what is done there, where it can be gone on with after somebody died of it: the same for the same.
+    /// - Parameter purpose: identifies the work, if it can be resumed after a crash: equal work must have equal
+    ///   purposes.
     package func takePlace(purpose: String?) throws -> PostgreSQLPlace {
         var found: PostgreSQLPlace?
         if traits.locksByNumber {
-            for name in try leavings().map(\.name) {
+            for name in try abandonedPlaces().map(\.name) {
                 guard case .own(let hold) = try hold("place \(name)") else { continue }
-                // By now it may have been put at its place, or somebody else may have taken it away.
-                guard let note = try leavings().first(where: { $0.name == name })?.note else {
+                // By now, it may have been put in place, or another client may have deleted it.
+                guard let note = try abandonedPlaces().first(where: { $0.name == name })?.note else {
                     hold.release()
                     continue
                 }
@@ -33,7 +35,7 @@ extension PostgreSQLDatabase {
                     found = PostgreSQLPlace(name: name, isFound: true, hold: hold)
                     continue
                 }
-                // Another role's is for that to take away.
+                // Only its owner's role can delete another role's schema.
                 do { try remove(place: name) } catch let failure as SQLFailure {
                     self.note("the schema \(name), which a program has left, stays: \(failure.message)")
                 }
@@ -55,12 +57,12 @@ extension PostgreSQLDatabase {
         return PostgreSQLPlace(name: name, hold: hold)
     }
 
-    /// Takes a place away with all that is in it.
+    /// Deletes a temporary schema with its content.
     package func remove(place name: String) throws {
         try writeWithoutTransaction { try $0.execute(ServerText.dropSchema(name)) }
     }
 
-    /// Removes the schema if nothing is in it. One that has something in it, another role's, and `public` stay.
+    /// Deletes the schema if it is empty. A schema with content, one of another role, and `public` remain.
     package func removeEmptySchema() throws {
         let name = options.address.schema
         guard name != "public" else { return }
@@ -73,7 +75,7 @@ extension PostgreSQLDatabase {
 
     private var mark: String { "OpenCoreData on the way to \(SQLIdentifier.quoted(options.address.schema)): " }
 
-    private func leavings() throws -> [(name: String, note: String)] {
+    private func abandonedPlaces() throws -> [(name: String, note: String)] {
         try read { connection in
             let statement = try connection.statement(ServerText.describedSchemas)
             defer { statement.reset() }

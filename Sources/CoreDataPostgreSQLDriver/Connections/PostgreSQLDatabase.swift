@@ -2,43 +2,44 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// A database on a server: connections that read, as many as are asked for at once up to a limit, and one that writes.
+/// A database on a server: a pool of reading connections up to a limit, and one writing connection.
 ///
 ///     let database = try PostgreSQLDatabase(PostgreSQLOptions(PostgreSQLAddress(url)))
 ///     try database.write { try $0.execute("CREATE TABLE …") }
 ///
-/// Who reads sees one state of the database, as it is when the first statement runs. Who writes is alone on the whole server
-/// (``write(_:committed:)``), or beside others who see to it (``writeBesideOthers(_:committed:)``).
+/// A reader sees one state of the database, that of its first statement. A writer locks out all other writers of the
+/// server (``write(_:committed:)``), or runs concurrently with writers that verify their rows
+/// (``writeBesideOthers(_:committed:)``).
 ///
-/// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write sees the last
-/// committed state; a write in a write fails.
+/// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write sees the
+/// last committed state; a write in a write fails.
 package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
-    // Safe because the condition guards all that changes; connections are lent to one thread at a time.
+    // Safe because the condition guards all mutable state; a connection is lent to one thread at a time.
 
     private typealias Pool = ConnectionPool<PostgreSQLConnection>
 
     package let options: PostgreSQLOptions
     package let dialect: SQLDialect
-    /// What the server can, as the first connection found.
+    /// The server's capabilities, as the first connection found them.
     package let traits: ServerTraits
     package let engine: PostgreSQLEngine
-    /// Guards what follows, and tells who waits for a connection that there may be one.
+    /// Guards the following state; signalled when a connection may be available.
     private let condition = NSCondition()
     private var pool: Pool
     private var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, [])
     private var observer: (any SQLObserver)?
-    /// What the store knows this by, among all who write to it.
+    /// Identifies this client among all writers of the store.
     let writer = Int64.random(in: 1...Int64.max)
     private let transactionCount = Atomic<Int64>(0)
-    /// Guards the former states that somebody holds.
+    /// Guards the snapshots that clients retain.
     private let states = Mutex(PinnedPostgreSQLStates())
     private var schemaCheck: (@Sendable (any SQLConnection) throws -> Void)?
-    /// Who is read from instead, as far as may be; `nil` where the URL names nobody.
+    /// The replicas for reading; `nil` if the URL names none.
     private let replicas: PostgreSQLReplicas?
 
-    /// Connects once, so that what is wrong shows at once.
+    /// Opens one connection, so that errors are detected at once.
     ///
-    /// - Throws: ``SQLFailure`` that names the server and what it says.
+    /// - Throws: ``SQLFailure`` with the server's name and message.
     package init(_ options: PostgreSQLOptions) throws {
         self.options = options
         replicas = options.address.replicas.isEmpty ? nil : PostgreSQLReplicas(options)
@@ -65,7 +66,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func read<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         if let replicas, let replica = replica(replicas) {
-            let start = Start()
+            let start = ReadProgress()
             do { return try replicas.read(replica) { try replica.readHere(body, start) } } catch is SQLFailure
                 where !start.hasBegun
             { replicas.wait() }
@@ -73,12 +74,12 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         return try readHere(body)
     }
 
-    private func readHere<R>(_ body: (any SQLConnection) throws -> R, _ start: Start? = nil) throws -> R {
+    private func readHere<R>(_ body: (any SQLConnection) throws -> R, _ start: ReadProgress? = nil) throws -> R {
         try lend(body, start) { connection in
             let isChecked = condition.withLock { schemaCheck != nil }
             let callsNumber = try isChecked && connection.callsSchemaNumber()
             let result = try reading(connection, body)
-            // What is read by a transaction's first state is not told by it that there is another since.
+            // The transaction's snapshot does not show a schema change that happened since it began.
             if isChecked, !callsNumber, traits.plansAnew { try checkSchemaNow(connection) }
             return result
         }
@@ -91,7 +92,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         return try connection.withSchemaCheck({ try checkSchema(connection) }, { try body(connection) })
     }
 
-    /// Looks at the schema as it is now, by itself.
+    /// Checks the current schema version in a separate statement.
     private func checkSchemaNow(_ connection: PostgreSQLConnection) throws {
         try connection.betweenTransactions(beginning: ServerText.beginReading) {
             try checkSchema(connection)
@@ -99,12 +100,13 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// Has `first` read with a connection of its own, or `body` with the one that the thread reads with already.
+    /// Calls `first` with a connection that is lent for it, or `body` with the connection that the thread already reads
+    /// with.
     ///
-    /// Where the server ends the connection before it has answered anything, nobody has seen anything of that, and another is lent: twice, since it may be the
-    /// statement that ends it.
+    /// If the server ends the connection before its first answer, the reader has seen nothing, so the read is retried
+    /// with another connection. There are at most two retries, since the statement itself may end the connection.
     private func lend<R>(
-        _ body: (any SQLConnection) throws -> R, _ start: Start?, _ first: (PostgreSQLConnection) throws -> R
+        _ body: (any SQLConnection) throws -> R, _ start: ReadProgress?, _ first: (PostgreSQLConnection) throws -> R
     ) throws -> R {
         var attempts = 1
         while true {
@@ -114,25 +116,25 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             defer { giveBack(connection) }
             let answers = connection.answerCount
             do { return try first(connection) } catch is PostgreSQLConnection.SchemaHasChanged {
-                let isUntold = connection.answerCount == answers
+                let hasNoAnswer = connection.answerCount == answers
                 try checkSchemaNow(connection)
-                // The model is the same, or the function tells of a change that there was not.
+                // The model is the same, or the function reported a change that did not happen.
                 connection.forgetSchemaNumber()
-                guard attempts < 3, isUntold else {
+                guard attempts < 3, hasNoAnswer else {
                     throw SQLFailure(
                         kind: .serialization, code: 0, message: "the schema was changed while it was read")
                 }
                 attempts += 1
             } catch let failure as SQLFailure
-                where connection.answerCount == answers && (failure.kind == .disconnected || failure.isOfSchemaNumber)
+                where connection.answerCount == answers && (failure.kind == .disconnected || failure.isVersionError)
             {
-                if failure.isOfSchemaNumber {
-                    // Somebody has taken the function away, or the right to call it: the next attempt does without.
+                if failure.isVersionError {
+                    // The function was dropped or its permission revoked: the next attempt works without it.
                     connection.forgetSchemaNumber()
                     continue
                 }
                 start?.hasBegun = false
-                // Instead of a replica the server itself is read from.
+                // After a failure of a replica, the server itself is read.
                 guard attempts < 3, !options.isReplica else { throw failure }
                 attempts += 1
                 note("read again, since the connection has ended: \(failure.message)")
@@ -140,20 +142,20 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// Who is to be read from instead: nobody while the thread reads here, or where nobody else has all that is here.
+    /// Returns the replica to read from; `nil` while the thread reads here, or if no replica is up to date.
     private func replica(_ replicas: PostgreSQLReplicas) -> PostgreSQLDatabase? {
         isReading ? nil : replicas.choose(self)
     }
 
-    /// Whether somebody who reads may have been told something: what failed before that is no failure of his.
-    private final class Start {
+    /// Records whether a reader may have received data: failures before that can be retried elsewhere.
+    private final class ReadProgress {
         var hasBegun = false
     }
 
-    /// Whether the calling thread reads.
+    /// Whether the calling thread is reading.
     var isReading: Bool { condition.withLock { pool.isLent(to: Self.client) } }
 
-    /// The first value of a statement of ``ServerText``, in no transaction that others know of.
+    /// Returns the first value of a statement of ``ServerText``, in a transaction of its own.
     func ask(_ sql: String, _ values: [SQLValue] = []) throws -> SQLValue? {
         let (connection, isInHand) = try takeReader()
         defer { if !isInHand { giveBack(connection) } }
@@ -164,10 +166,10 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     @discardableResult
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
-        // A statement by itself knows no schema where sessions are not kept.
+        // Without persistent sessions, a single statement has no schema setting.
         guard traits.keepsSessions else { return try read(body) }
         if let replicas, let replica = replica(replicas) {
-            let start = Start()
+            let start = ReadProgress()
             do { return try replicas.read(replica) { try replica.readStatementHere(body, start) } } catch is SQLFailure
                 where !start.hasBegun
             { replicas.wait() }
@@ -176,7 +178,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func readStatementHere<R>(
-        _ body: (any SQLConnection) throws -> R, _ start: Start? = nil
+        _ body: (any SQLConnection) throws -> R, _ start: ReadProgress? = nil
     ) throws -> R {
         try lend(body, start) { connection in
             if options.isReplica { try connection.expectReplica() }
@@ -206,14 +208,14 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     ) throws -> R {
         let connection = try takeWriter()
         defer { leaveWriter(connection) }
-        try connection.lookForCommits()
-        // What was committed is told by the note, where nobody hears of it.
+        try connection.detectCommitTable()
+        // If the answer to the commit is lost, the recorded note shows whether the transaction was committed.
         connection.begin(
             ServerText.beginWriting, commitsAtOnce: atOnce && connection.hasCommits && traits.changesWithinQueries)
         let result: R
         do {
             try lock(connection, alone: alone)
-            // On the same way; the server tells it once the transaction is committed.
+            // In the same round trip; the server delivers the notification after the commit.
             if options.tellsOfCommits, traits.listens {
                 try connection.runLater(ServerText.tell, [.text(ServerText.channel(options.address.schema))])
             }
@@ -222,9 +224,9 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             try connection.settle()
         } catch {
             connection.rollBack()
-            // What was in the way has to be looked at as it is.
+            // The caller must see the conflicting rows in their current state.
             replicas?.wait()
-            guard var failure = error as? SQLFailure, isToBeTriedAgain(failure, connection) else { throw error }
+            guard var failure = error as? SQLFailure, isRetryable(failure, connection) else { throw error }
             failure.kind = .serialization
             throw failure
         }
@@ -235,17 +237,18 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         return result
     }
 
-    /// Whether the same may succeed: where somebody has taken a function or a table away, or the right to it, the next attempt does without.
-    private func isToBeTriedAgain(_ failure: SQLFailure, _ connection: PostgreSQLConnection) -> Bool {
-        if failure.isOfSchemaNumber {
+    /// Returns whether a retry may succeed: if a function or table was dropped or its permission revoked, the next
+    /// attempt works without it.
+    private func isRetryable(_ failure: SQLFailure, _ connection: PostgreSQLConnection) -> Bool {
+        if failure.isVersionError {
             connection.forgetSchemaNumber()
             return true
         }
-        if failure.isOfNotes, connection.hasCommits {
+        if failure.isCommitRecordError, connection.hasCommits {
             connection.hasCommits = false
             return true
         }
-        return failure.isOfTwoMakers && !traits.locksByNumber
+        return failure.isConcurrentCreation && !traits.locksByNumber
     }
 
     private func lock(_ connection: PostgreSQLConnection, alone: Bool) throws {
@@ -253,7 +256,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         try connection.lock(alone: alone)
     }
 
-    /// Even ones: see ``ServerText/giveUpCommit``.
+    /// Returns the next number, an even one: see ``ServerText/giveUpCommit``.
     private func nextNumber() -> Int64 { transactionCount.wrappingAdd(2, ordering: .relaxed).newValue }
 
     @discardableResult
@@ -271,25 +274,27 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     private static var closed: SQLFailure { .misuse("the database is closed") }
 
-    /// A connection of its own, after some attempts where the server does not answer.
+    /// Opens a new connection, with retries if the server does not answer.
     func open() throws -> PostgreSQLConnection { try Self.open(options, waitsForServer: !options.isReplica) }
 
-    /// - Parameter waitsForServer: whether to try again where nobody answers, too, and not only where the server says that it is not ready.
+    /// - Parameter waitsForServer: whether to retry also if the server is unreachable, and not only if it reports that
+    ///   it is not ready.
     static func open(_ options: PostgreSQLOptions, waitsForServer: Bool) throws -> PostgreSQLConnection {
         let deadline = options.clock.deadline(in: options.connectTimeout)
         var backoff = Backoff(first: .milliseconds(50), limit: .seconds(1))
         while true {
             do { return try PostgreSQLConnection(options) } catch let failure as SQLFailure {
                 let pause = backoff.next()
-                // A wrong password is wrong the next time, too.
-                guard failure.mayPass || waitsForServer && failure.isSilence, options.clock.now() + pause < deadline
+                // A wrong password does not become right by a retry.
+                guard failure.isNotReady || waitsForServer && failure.isUnreachable,
+                    options.clock.now() + pause < deadline
                 else { throw failure }
                 options.clock.sleep(pause)
             }
         }
     }
 
-    /// The connection that the thread reads with already, or one that is lent to it from now on.
+    /// Returns the connection that the thread already reads with, or lends it one.
     private func takeReader() throws -> (connection: PostgreSQLConnection, isInHand: Bool) {
         let client = Self.client
         var deadline: ContinuousClock.Instant?
@@ -322,12 +327,12 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// Opens a connection outside the lock, which the caller has: the others go on.
+    /// Opens a connection while the caller's lock is released, so that other threads continue.
     private func openReader(_ client: Pool.Client) throws -> PostgreSQLConnection {
         condition.unlock()
         let opened = Result { try open() }
         condition.lock()
-        // close() did not wait for it.
+        // `close()` did not wait for it.
         let connection = pool.isClosed ? nil : try? opened.get()
         pool.didOpenReader(connection, for: client)
         if let connection {
@@ -340,7 +345,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func giveBack(_ connection: PostgreSQLConnection) {
-        // The next reader does not wait for a request that was meant for this one.
+        // The next reader must not wait for a cancel request that was meant for this one.
         connection.settleCancellation()
         condition.lock()
         defer { condition.unlock() }
@@ -378,7 +383,8 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// Opens the writing connection outside the lock, which the caller has: readers go on, and nobody else opens it, since the thread writes.
+    /// Opens the writing connection while the caller's lock is released: readers continue. No other thread opens it,
+    /// since this thread holds the writer.
     private func openWriter(inPlaceOf lost: PostgreSQLConnection?) throws -> PostgreSQLConnection {
         pool.discardWriter()
         lost?.close()
@@ -397,7 +403,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func leaveWriter(_ connection: PostgreSQLConnection) {
-        // The next writer does not wait for a request that was meant for this one.
+        // The next writer must not wait for a cancel request that was meant for this one.
         connection.settleCancellation()
         condition.lock()
         defer { condition.unlock() }
@@ -420,7 +426,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         guard pool.close() else { return }
         condition.broadcast()
         for state in states.withLock({ $0.all }) { state.close() }
-        // A connection that is being opened ends when it is open: see ``openReader(_:)``.
+        // A connection that is being opened is closed after opening: see ``openReader(_:)``.
         while pool.isInUse(besidesBy: Self.client, countsOpening: false) { condition.wait() }
         closeIdleConnections()
     }
@@ -441,7 +447,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
             return made
         }
         if condition.withLock({ pool.isClosed }) {
-            // close() may have looked for states before this one was among them.
+            // `close()` may have closed all snapshots before this one was added.
             state.close()
             throw Self.closed
         }
@@ -454,7 +460,7 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
 
     package func interrupt() {
         replicas?.interrupt()
-        // Of a connection that waits for nothing a request does nothing.
+        // A request has no effect on a connection that waits for nothing.
         for cancellation in condition.withLock({ pool.connections.map(\.cancellation) }) { cancellation.request() }
         for state in states.withLock({ $0.all }) { state.interrupt() }
     }
@@ -487,39 +493,40 @@ package final class PostgreSQLDatabase: SQLDatabase, @unchecked Sendable {
         replicas?.setSchemaCheck(check)
     }
 
-    /// Has replicas be read from again only once they have what is here now.
+    /// Makes replicas unused for reads until they have caught up with the server's current state.
     func waitForReplicas() { replicas?.wait() }
 
-    /// A server is listened to instead: see ``watchCommits(_:)``.
+    /// The server is listened to instead: see ``watchCommits(_:)``.
     package func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
 }
 
 extension SQLFailure {
-    /// Whether a commit could not be noted.
-    var isOfNotes: Bool {
+    /// Whether the failure means that a commit could not be recorded.
+    var isCommitRecordError: Bool {
         (kind == .readOnly || kind == .unreadable || kind == .missingTable) && sql.map(ServerText.isNote) ?? false
     }
 
-    /// Whether the schema's number could not be had of its function.
-    var isOfSchemaNumber: Bool {
-        kind != .expectation && !isOfTheMoment && sql.map(ServerText.asksSchemaNumber) ?? false
+    /// Whether the failure means that the schema version's function could not be called.
+    var isVersionError: Bool {
+        kind != .expectation && !isTemporaryFailure && sql.map(ServerText.asksSchemaNumber) ?? false
     }
 
-    /// Whether somebody else has made the same tables at the same time, which only who can lock what is not there yet rules out.
-    var isOfTwoMakers: Bool {
+    /// Whether another client created the same tables concurrently; only advisory locks can prevent that, because the
+    /// tables do not exist yet.
+    var isConcurrentCreation: Bool {
         ["42P07", "42P06", "42710"].contains { code == Self.number(ofState: $0) }
             || kind == .constraint && message.contains("pg_")
     }
 
-    /// Whether the server says that to wait a little may help.
-    fileprivate var mayPass: Bool {
+    /// Whether the server reports a temporary condition, so that a retry may succeed.
+    fileprivate var isNotReady: Bool {
         kind == .cannotOpen
             && ["starting up", "shutting down", "recovery", "too many", "remaining connection slots"].contains(
                 where: message.contains)
     }
 
-    /// Whether nobody answers.
-    fileprivate var isSilence: Bool {
+    /// Whether the server is unreachable.
+    fileprivate var isUnreachable: Bool {
         kind == .disconnected
             || kind == .cannotOpen
                 && ["Connection refused", "No such file", "timeout", "closed the connection", "reset by peer"].contains(

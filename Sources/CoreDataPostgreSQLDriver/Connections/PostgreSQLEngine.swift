@@ -1,7 +1,7 @@
 import CPostgreSQL
 import CoreDataSQL
 
-/// Who is at the other end of PostgreSQL's protocol.
+/// The kind of server that speaks PostgreSQL's protocol.
 package enum PostgreSQLEngine: String, CaseIterable, Sendable {
     case postgreSQL = "postgresql"
     case aurora
@@ -9,7 +9,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
     case yugabyteDB = "yugabytedb"
     case cockroachDB = "cockroachdb"
 
-    /// What it can. Aurora, and Citus for a schema on one node, can what PostgreSQL can.
+    /// The server's capabilities. Aurora, and Citus with a schema on one node, have all capabilities of PostgreSQL.
     package var traits: ServerTraits {
         var traits = ServerTraits()
         switch self {
@@ -43,7 +43,7 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
         return traits
     }
 
-    /// - Parameter version: what the server says of itself when it is asked for its `version()`.
+    /// - Parameter version: the server's answer to `version()`.
     static func of(version: String) -> PostgreSQLEngine {
         if version.contains("CockroachDB") { return .cockroachDB }
         if version.contains("-YB-") || version.contains("Yugabyte") { return .yugabyteDB }
@@ -51,43 +51,46 @@ package enum PostgreSQLEngine: String, CaseIterable, Sendable {
     }
 }
 
-/// What a server can, and whoever stands before it, beside what a dialect says of its statements: who sends it something asks for one of these, never
-/// for a product.
+/// The capabilities of a server and its pooler, besides those of the SQL dialect. Code that sends statements asks for a
+/// capability, never for a product.
 package struct ServerTraits: Hashable, Sendable {
-    /// Whether what a session sets, prepares and listens to is there in its next transaction; behind a pooler it may not be.
+    /// Whether settings, prepared statements and subscriptions persist to the session's next transaction; behind a
+    /// pooler they may not.
     package var keepsSessions = true
-    /// Whether sessions can be told of what others commit.
+    /// Whether sessions can be notified of other clients' commits.
     package var listens = true
-    /// Whether there are locks that are no rows'.
+    /// Whether there are advisory locks.
     package var locksByNumber = true
-    /// Whether a session may say what its transactions are where they do not say so themselves.
+    /// Whether a session can set the default options of its transactions.
     package var setsTransactions = true
-    /// Whether sessions have numbers, by which they can be ended.
+    /// Whether sessions have process IDs, with which they can be terminated.
     package var knowsSessions = true
-    /// Whether transactions have numbers, by which can be asked later what became of them.
+    /// Whether transactions have IDs, with which their outcome can be queried later.
     package var tellsTransactions = true
-    /// Whether what a transaction sees has a name.
+    /// Whether snapshots have identifiers.
     package var namesSnapshots = true
-    /// Whether several arrays become rows together: `UNNEST(?, ?)`.
+    /// Whether several arrays can be expanded to rows together: `UNNEST(?, ?)`.
     package var unnestsTogether = true
-    /// Whether a query may change rows and go on with how many these were: `WITH changed AS (UPDATE … RETURNING 1) SELECT …`.
+    /// Whether a query can change rows and use their number: `WITH changed AS (UPDATE … RETURNING 1) SELECT …`.
     package var changesWithinQueries = true
-    /// Whether a query that was planned with the constant of a function is planned anew as soon as the function is another, and tables can be locked.
+    /// Whether a planned query with a function's constant is planned again after the function changes, and tables can
+    /// be locked.
     package var plansAnew = true
-    /// Whether it takes rows by `COPY … FROM STDIN (FORMAT binary)`.
+    /// Whether it supports `COPY … FROM STDIN (FORMAT binary)`.
     package var copies = true
-    /// Whether tables have comments and views that no change of a table conflicts with, and whether a block of statements runs as one (`DO`).
+    /// Whether comments and views do not conflict with later changes of their tables, and whether a block of statements
+    /// can run as one (`DO`).
     package var describesTables = true
-    /// Whether it can look at the end of a transaction only whether what a row leads to is there.
+    /// Whether foreign keys can be checked at the end of a transaction.
     package var defersConstraints = true
-    /// Whether it says how many bytes its tables take.
+    /// Whether it reports the size of tables in bytes.
     package var tellsSizes = true
-    /// Whether it can be told to give back the space of deleted rows.
+    /// Whether it supports VACUUM, which releases the space of deleted rows.
     package var vacuums = true
-    /// Whether its regular expressions are PostgreSQL's to the letter: `text ~ '[Kk\u212a]'`.
+    /// Whether its regular expressions are exactly PostgreSQL's: `text ~ '[Kk\u212a]'`.
     package var findsPatterns = true
 
-    /// Whether a transaction has to say whose it is, so that its session can be found and ended.
+    /// Whether a transaction must identify its writer, so that its session can be found and terminated.
     var marksWriters: Bool { !keepsSessions && locksByNumber && knowsSessions }
 
     package func dialect(_ dialect: SQLDialect) -> SQLDialect {
@@ -96,10 +99,10 @@ package struct ServerTraits: Hashable, Sendable {
     }
 }
 
-/// Who stands between a program and a server, as the URL says.
+/// The kind of connection pooler in front of a server, as the URL names it.
 package enum PostgreSQLPooler: String, CaseIterable, Sendable {
-    /// Gives each session one of the server's, for as long as it lasts.
+    /// Assigns a server session to each client session, until the client disconnects.
     case session
-    /// Gives each transaction one of the server's sessions.
+    /// Assigns a server session to each transaction.
     case transaction
 }

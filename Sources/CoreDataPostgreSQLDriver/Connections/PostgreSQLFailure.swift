@@ -2,7 +2,7 @@ import CPostgreSQL
 import CoreDataSQL
 
 extension SQLFailure {
-    /// What a result says went wrong.
+    /// Returns the failure that a result describes.
     static func of(_ result: OpaquePointer, sql: String) -> SQLFailure {
         func field(_ name: Character) -> String {
             PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
@@ -10,7 +10,7 @@ extension SQLFailure {
         let state = field("C")
         var message = field("M")
         if message.isEmpty { message = text(PQresultErrorMessage(result)) }
-        // The detail of a constraint has the values.
+        // The detail of a constraint violation contains the values.
         let hint = field("H")
         if !hint.isEmpty { message += " (\(hint))" }
         let constraint = field("n")
@@ -19,8 +19,8 @@ extension SQLFailure {
             message +=
                 " (a text that is unique or in an index has at most some 2,700 bytes on a server, more where it compresses well)"
         }
-        // A policy of rows refuses who has the right.
-        // With the session ends whatever the reason is: a time for idle ones, an administrator.
+        // Row-level security may refuse a role that has the table's permission.
+        // These end the session regardless of the reason: an idle timeout, an administrator.
         if ["FATAL", "PANIC"].contains(field("V")) {
             return SQLFailure(kind: .disconnected, code: number(ofState: state), message: message, sql: sql)
         }
@@ -35,21 +35,21 @@ extension SQLFailure {
             message: message, sql: sql)
     }
 
-    /// The state's five characters as a number by which they can be told again.
+    /// Returns the SQLSTATE's five characters as a number that identifies it.
     static func number(ofState state: String) -> Int { Int(state, radix: 36) ?? 0 }
 
-    /// Whether it is not the statement that is to blame, or what it met.
-    var isOfTheMoment: Bool {
+    /// Whether the cause is temporary, and neither the statement nor its data.
+    var isTemporaryFailure: Bool {
         switch kind {
         case .serialization, .busy, .interrupted, .timedOut, .full, .cannotOpen, .disconnected, .corrupt: true
         default: false
         }
     }
 
-    /// Whether the server has nothing of the kind, as where tables have rules that no query may change rows by.
-    var isOfAnUnknownFeature: Bool { code == Self.number(ofState: "0A000") }
+    /// Whether the server does not support the statement, as on tables with rules, where no query can change rows.
+    var isUnsupportedFeature: Bool { code == Self.number(ofState: "0A000") }
 
-    /// What the last call on the connection said; the connection is of no more use.
+    /// Returns the error of the connection's last call; the connection is no longer usable.
     static func lost(_ connection: OpaquePointer?, sql: String? = nil) -> SQLFailure {
         let message = text(connection.flatMap { PQerrorMessage($0) })
         return SQLFailure(
@@ -68,7 +68,7 @@ extension SQLFailure {
         switch state {
         case "40001", "40P01": .serialization
         case "55P03": .busy
-        // Where it was not this program that asked for it.
+        // If this program did not request the cancellation.
         case "57014": .timedOut
         case "25006", "42501": .readOnly
         case "53100", "53200", "53400": .full
@@ -91,7 +91,7 @@ extension SQLFailure {
         }
     }
 
-    /// A misuse of the driver by the program.
+    /// Returns a failure for misuse of the driver by the program.
     static func misuse(_ message: String, sql: String? = nil) -> SQLFailure {
         SQLFailure(kind: .other, code: 0, message: message, sql: sql)
     }

@@ -1,7 +1,8 @@
 import CoreDataSQL
 import Foundation
 
-/// An advisory lock of a transaction on a connection of its own, which does nothing else: also where a pooler gives sessions to transactions.
+/// An advisory lock in a transaction on a separate connection. The transaction form also works behind a transaction
+/// pooler.
 final class PostgreSQLHold: SQLHold, @unchecked Sendable {
     // Safe because the lock guards the connection.
     private let lock = NSLock()
@@ -39,7 +40,7 @@ extension PostgreSQLDatabase {
         guard traits.locksByNumber else { return .unknown }
         let connection = try open()
         do {
-            // Of one that only reads the server would keep old rows.
+            // For a read-only transaction, the server would keep old row versions.
             connection.begin(ServerText.beginWriting)
             try connection.expectPauses()
             let text = "OpenCoreData \(options.address.schema) \(name)"

@@ -1,31 +1,31 @@
 import CoreDataSQL
 import Foundation
 
-/// How a database on a server is opened.
+/// The options for opening a database on a server.
 package struct PostgreSQLOptions: Sendable {
     package var address: PostgreSQLAddress
     package var isReadOnly = false
-    /// The most connections that read at once, beside the one that writes.
+    /// The maximum number of concurrent readers, in addition to the writing connection.
     package var readerCount = 8
-    /// The most former states that are held at once, each by a connection of its own.
+    /// The maximum number of concurrently pinned snapshots; each needs a connection.
     package var stateCount = 16
-    /// How long to wait for a connection, and for a server that does not answer.
+    /// The timeout for opening a connection, and for an unresponsive server.
     package var connectTimeout = Duration.seconds(10)
-    /// How long to wait for another's lock.
+    /// The timeout for another client's lock.
     package var lockTimeout = Duration.seconds(60)
-    /// How long a connection waits for a request to cancel that is on its way; it is closed then.
+    /// The time that a connection waits for a cancel request in flight; after that it is closed.
     var cancelTimeout = Duration.seconds(2)
-    /// After how long a session that only listens is asked for a sign of life, and how long that may take.
+    /// The idle time after which a listening session is probed, and the timeout of the probe.
     var probe = (interval: Duration.seconds(60), limit: Duration.seconds(20))
-    /// Where the driver has the time from.
+    /// The source of time.
     var clock = PostgreSQLClock.system
-    /// Asked for a password where the URL has none.
+    /// Returns a password if the URL has none.
     package var password: (@Sendable () throws -> String?)?
-    /// Whether commits are told to those who listen.
+    /// Whether commits are notified to listening clients.
     package var tellsOfCommits = false
-    /// Whether the server is one that only follows another, which is read from where it can be had at once.
+    /// Whether the server is a replica, which is used for reads only if it is available at once.
     var isReplica = false
-    /// What may be said to the server.
+    /// The SQL dialect.
     package var dialect = SQLDialect.postgreSQL
 
     package init(_ address: PostgreSQLAddress) {
@@ -33,7 +33,7 @@ package struct PostgreSQLOptions: Sendable {
         if let size = address.poolSize { readerCount = size }
     }
 
-    /// - Throws: ``SQLFailure`` for what a server cannot follow.
+    /// - Throws: ``SQLFailure`` for options that a server does not support.
     package init(_ options: DatabaseOptions) throws {
         guard let url = options.server else {
             throw SQLFailure(kind: .cannotOpen, code: 0, message: "a PostgreSQL store needs a postgresql:// URL")
@@ -53,14 +53,14 @@ package struct PostgreSQLOptions: Sendable {
         if let count = options.stateCount { stateCount = count }
     }
 
-    /// What an engine can, behind the pooler that the URL names.
+    /// Returns the capabilities of an engine behind the pooler that the URL names.
     func traits(of engine: PostgreSQLEngine) -> ServerTraits {
         var traits = engine.traits
         if address.pooler == .transaction { (traits.keepsSessions, traits.setsTransactions) = (false, false) }
         return traits
     }
 
-    /// How a replica is opened.
+    /// Returns the options for opening a replica.
     func options(ofReplica replica: String) -> PostgreSQLOptions {
         var options = self
         options.address = address.address(ofReplica: replica)
@@ -72,7 +72,7 @@ package struct PostgreSQLOptions: Sendable {
 
     var lockMilliseconds: Int64 {
         let parts = lockTimeout.components
-        // 0 would wait for ever.
+        // 0 would wait forever.
         return max(1, parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000)
     }
 }

@@ -2,23 +2,23 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// Servers that follow another, from which is read what need not be newer than they have it.
+/// Read replicas of a server, which serve reads whenever they have all data that this program has seen.
 ///
 /// ```
-///  waiting ── has the replica what the server has? ──▶ reading from it ── something was written ──▶ waiting
-///     ▲            no: the server is read from                │
-///     └── another one, or the same later ◀── gone ◀── lost ───┘
+///  waiting ── is the replica up to date? ──▶ reading from it ── a write ──▶ waiting
+///     ▲            no: read from the server           │
+///     └── next replica, or a pause ◀── connection lost ┘
 /// ```
-/// One is read from at a time: what a reader has seen does not become older.
+/// Only one replica is used at a time, so that a reader never sees an older state than before.
 final class PostgreSQLReplicas: Sendable {
     private struct State {
         var current: PostgreSQLDatabase?
-        /// Of the next one that is tried.
+        /// The index of the next replica to try.
         var index = 0
         var retry: ContinuousClock.Instant
         var isOpening = false
         var isClosed = false
-        /// How often something happened that whoever is read from has to have, and up to which of these the current one has it.
+        /// The number of events that a replica must contain, and the number that the current one is known to contain.
         var goal = 1
         var reached = 0
         var observer: (any SQLObserver)?
@@ -26,10 +26,10 @@ final class PostgreSQLReplicas: Sendable {
     }
 
     private let options: [PostgreSQLOptions]
-    /// Guards what is known of them.
+    /// Guards the state of the replicas.
     private let state: Mutex<State>
     private let clock: PostgreSQLClock
-    /// How long one that is gone is left alone.
+    /// The pause before a lost replica is tried again.
     private static let pause = Duration.seconds(5)
 
     init(_ options: PostgreSQLOptions) {
@@ -38,10 +38,11 @@ final class PostgreSQLReplicas: Sendable {
         state = Mutex(State(retry: options.clock.now()))
     }
 
-    /// Has nobody be read from who has not what the server has by now.
+    /// Makes replicas unused for reads until they contain the server's current state.
     func wait() { state.withLock { $0.goal += 1 } }
 
-    /// Who has all that `server` has, as far as this program has to know; `nil` where the server itself is to be asked.
+    /// Returns a replica that contains everything in `server` that this program has seen; `nil` if the server itself
+    /// must be read.
     func choose(_ server: PostgreSQLDatabase) -> PostgreSQLDatabase? {
         guard let replica = current(server) else {
             wait()
@@ -51,7 +52,7 @@ final class PostgreSQLReplicas: Sendable {
         let goal = state.withLock { $0.goal }
         if state.withLock({ $0.reached >= goal }) { return replica }
         do {
-            // Asked of the server after whatever it was that the replica has to have.
+            // Query the position after the event that the replica must contain.
             guard let position = try server.ask(ServerText.position) else { return nil }
             if try read(replica, { try replica.ask(ServerText.hasReached, [position]) }) == .integer(1) {
                 state.withLock { if $0.current === replica { $0.reached = max($0.reached, goal) } }
@@ -60,12 +61,12 @@ final class PostgreSQLReplicas: Sendable {
         } catch {
             server.note("reads are the server's own: \(error)")
         }
-        // What is read from the server now the replica has to have, too.
+        // The replica must later contain what is now read from the server.
         wait()
         return nil
     }
 
-    /// Reads, and takes leave of who is gone.
+    /// Reads from a replica, and removes it if its connection is lost.
     func read<R>(_ replica: PostgreSQLDatabase, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let failure as SQLFailure
             where failure.kind == .disconnected || failure.kind == .cannotOpen
@@ -81,11 +82,11 @@ final class PostgreSQLReplicas: Sendable {
             state.current = nil
             state.reached = 0
             state.index = (state.index + 1) % options.count
-            // The others are tried at once.
+            // Other replicas are tried at once.
             state.retry = state.index == 0 ? clock.deadline(in: Self.pause) : clock.now()
             return true
         }
-        // Whoever reads from it still finds out for himself.
+        // Other readers of this replica notice the loss themselves.
         if isCurrent { Thread.detachNewThread { replica.close() } }
     }
 
@@ -145,7 +146,7 @@ final class PostgreSQLReplicas: Sendable {
 }
 
 extension PostgreSQLConnection {
-    /// Sees, with what is read next, that the server follows another still: one that does not any more is another store.
+    /// Verifies, with the next read, that the server is still a replica: after a promotion it is a different store.
     func expectReplica() throws {
         let statement = try statement(ServerText.isReplica)
         defer { statement.reset() }

@@ -1,37 +1,37 @@
 import CoreDataSQL
 
-/// Something that a session has sent, and the answer that it waits for.
+/// A message that a session has sent and whose answer is pending.
 struct PipelineEntry {
     enum Kind: Hashable, CaseIterable {
-        /// A statement; its result is the caller's.
+        /// A statement; its result belongs to the caller.
         case statement
-        /// A text that the server prepares for a statement behind it.
+        /// A text that the server prepares for a later statement.
         case preparation
-        /// The check of the schema behind a statement; its result is nobody's.
+        /// The schema check after a statement; its result belongs to no caller.
         case schemaCheck
-        /// Something without a result, such as `BEGIN`.
+        /// A command without a result, such as `BEGIN`.
         case command
-        /// The end of a batch: after a failure the server skips everything in front of it.
+        /// The end of a batch: after a failure, the server skips everything before it.
         case synchronization
     }
 
     var kind: Kind
-    /// The number of rows that the statement counts on; any number for -1.
+    /// The expected number of rows; -1 for any number.
     var expectedRowCount = -1
     /// Whether the statement fails by itself if it finds another number of rows.
     var failsByItself = false
     var sql = ""
-    /// The text that the entry prepares, or that it is an execution of.
+    /// The text that the entry prepares or executes.
     var text: NamedText?
     /// Runs if the statement finds another number of rows than expected.
     var mismatch: (() throws -> Void)?
     var observation: StatementObservation?
 
-    /// Whether the rows of the result have to be counted.
+    /// Whether the rows of the result must be counted.
     var countsRows: Bool { observation != nil || expectedRowCount >= 0 && mismatch != nil }
 }
 
-/// The observer of a statement, and when the statement was sent.
+/// The observer of a statement, and the time when it was sent.
 final class StatementObservation {
     let observer: any SQLObserver
     let start: ContinuousClock.Instant

@@ -1,72 +1,73 @@
 import CoreDataSQL
 
-/// The entries of a pipeline that wait for answers, in the order in which they were sent.
+/// The pending entries of a pipeline, in the order in which they were sent.
 ///
 /// ```
 ///             append                receive, one a call              end
 ///  empty ───────────────▶ sent ─────────────────────────▶ answered ───────▶ empty
-///                           │ receive → outOfStep            what came of all: a failure, or mismatches
+///                           │ receive → outOfStep            outcome: a failure, or mismatches
 ///                           ▼
-///                        the session is of no more use
+///                        the session is unusable
 /// ```
-/// The caller reads an answer from the connection, tells its kind by ``receive(_:)``, and does what that returns.
+/// The caller reads an answer from the connection, passes its kind to ``receive(_:)``, and performs the returned
+/// action.
 struct PipelineQueue {
-    /// What the server answers to one entry.
+    /// The server's answer to one entry.
     enum Answer: Hashable, CaseIterable {
         case success
         case failure
-        /// The entry was not done, since one in front of it has failed.
+        /// The server skipped the entry, since an earlier one failed.
         case skipped
         case synchronization
     }
 
-    /// What the caller does with the answer.
+    /// The action for the answer.
     enum Receipt: Hashable {
-        /// Keeps the result in place of the one before; calls ``count(_:)`` if rows are counted.
+        /// Keeps the result instead of the previous one; calls ``count(_:)`` if rows are counted.
         case keepResult(countsRows: Bool)
         /// Calls ``count(_:)`` with the number of rows.
         case countRows
         case dropResult
-        /// Calls ``fail(_:)`` with the failure that the result describes.
+        /// Calls ``fail(_:)`` with the failure in the result.
         case readFailure
-        /// Closes the session: the answer belongs to something else.
+        /// Closes the session: the answer does not match the entry.
         case outOfStep
     }
 
-    /// What came of all entries.
+    /// The outcome of all entries.
     enum Outcome {
         case success
-        /// The statements succeeded, and some found another number of rows than expected: these are run in order.
+        /// The statements succeeded, but some found another number of rows than expected: run these closures in order.
         case mismatches([() throws -> Void])
         /// The first failure.
         case failure(SQLFailure)
     }
 
     private var entries: [PipelineEntry] = []
-    /// The entry that the next answer belongs to.
+    /// The index of the entry that the next answer belongs to.
     private var position = 0
     private var failure: SQLFailure?
     private var mismatches: [() throws -> Void] = []
 
-    // MARK: Looking
+    // MARK: State
 
-    /// Whether an answer is still to come.
+    /// Whether an answer is pending.
     var awaitsAnswer: Bool { position < entries.count }
 
     /// Whether the last entry ends a batch.
     var endsWithSynchronization: Bool { entries.last?.kind == .synchronization }
 
-    /// Whether the result of a statement is still to come.
+    /// Whether the result of a statement is pending.
     var awaitsStatement: Bool { entries.contains { $0.kind == .statement } }
 
-    /// Whether something is still to come that is not the end of a batch.
+    /// Whether anything except the end of a batch is pending.
     var awaitsMoreThanSynchronization: Bool { entries.contains { $0.kind != .synchronization } }
 
     // MARK: Sending
 
     mutating func append(_ entry: PipelineEntry) { entries.append(entry) }
 
-    /// Has nobody be told what came of the statements: the transaction that they are a part of is rolled back.
+    /// Ignores the outcome of the statements: their transaction rolls back.
     mutating func ignoreStatements() {
         for index in entries.indices where entries[index].kind == .statement || entries[index].kind == .schemaCheck {
             entries[index] = PipelineEntry(kind: .command)
@@ -75,7 +76,7 @@ struct PipelineQueue {
 
     // MARK: Receiving
 
-    // Entries are read in place: a copy of one would count its references.
+    // Entries are accessed in place: copying one would count its references.
 
     mutating func receive(_ answer: Answer) -> Receipt {
         guard position < entries.count else { return .outOfStep }
@@ -119,31 +120,32 @@ struct PipelineQueue {
         return entries[position].observation.map { (entries[position].sql, $0) }
     }
 
-    /// The text that ``fail(_:)`` is about.
+    /// The text that the failure for ``fail(_:)`` refers to.
     var failedSQL: String {
         entries[position].kind == .preparation ? entries[position].text?.sql ?? "" : entries[position].sql
     }
 
-    /// Takes the failure of the entry. One of a statement that fails by itself, or of a text that is prepared for such a one, is an
-    /// ``SQLFailure/Kind/expectation``: the caller runs the statements again, one by one, and learns the reason from them.
+    /// Records the failure of the entry. If a statement that fails by itself, or the preparation of its text, has
+    /// failed, the failure is an ``SQLFailure/Kind/expectation``. The caller then runs the statements again one by one
+    /// to find the reason.
     mutating func fail(_ failure: SQLFailure) {
         let entry = entries[position]
         position += 1
         var failure = failure
         switch entry.kind {
         case .statement, .schemaCheck:
-            guard entry.failsByItself, !failure.isOfTheMoment else { break }
-            if failure.isOfAnUnknownFeature { entry.text?.state = .refused }
+            guard entry.failsByItself, !failure.isTemporaryFailure else { break }
+            if failure.isUnsupportedFeature { entry.text?.state = .refused }
             failure.kind = .expectation
         case .preparation:
-            entry.text?.state = failure.isOfAnUnknownFeature ? .refused : .unknown
-            if !failure.isOfTheMoment { failure.kind = .expectation }
+            entry.text?.state = failure.isUnsupportedFeature ? .refused : .unknown
+            if !failure.isTemporaryFailure { failure.kind = .expectation }
         case .command, .synchronization: break
         }
         if self.failure == nil { self.failure = failure }
     }
 
-    /// Empties the queue, and tells what came of its entries.
+    /// Empties the queue and returns the outcome.
     mutating func end() -> Outcome {
         removeAll()
         if let failure {
@@ -156,7 +158,7 @@ struct PipelineQueue {
         return .mismatches(mismatches)
     }
 
-    /// Empties the queue of a session whose answers nobody reads any more.
+    /// Empties the queue of a session whose answers are no longer read.
     mutating func abandon() {
         removeAll()
         failure = nil
@@ -164,7 +166,7 @@ struct PipelineQueue {
     }
 
     private mutating func removeAll() {
-        // The array's memory serves the next entries.
+        // The array's memory is reused for the next entries.
         entries.removeAll(keepingCapacity: true)
         position = 0
     }

@@ -1,4 +1,4 @@
-/// What a session in pipeline mode sends next, and what answers mean: a value that decides, without a server.
+/// Decides what a session in pipeline mode sends next, and interprets answers: a state machine without a server.
 ///
 /// ```
 ///                     nextStep: settleCancellation, takeAnswers, sendNote, begin, sendHeld
@@ -6,60 +6,60 @@
 ///              nextStep  │  ▼      send          willWait            endAnswers
 ///  idle ────────────────▶ steps ─────────▶ sent ──────────▶ waiting ────────────▶ idle
 ///                                            │                  │
-///                                            └──── lose ────────┴──────────────▶ broken, for good
+///                                            └──── lose ────────┴──────────────▶ broken, permanently
 /// ```
-/// Each call returns what the session does; ``PostgreSQLConnection`` does it with libpq, one step after the other, until it may send.
-/// Three rules are decided here and nowhere else:
+/// Each call returns the session's next action; ``PostgreSQLConnection`` performs it with libpq, step by step, until it
+/// may send. This type enforces three rules:
 ///
-/// - Nothing is sent while a request to cancel may be on its way: it would cancel what is sent. Such a request is only made while the
-///   session waits, so the first step after each wait is to settle it.
-/// - A transaction begins with the first statement that is sent in it, and what goes before that statement goes in one order: the end of
-///   the last transaction (if a pooler stands between), the note, `BEGIN`, the statements that wait.
-/// - After a failure that leaves the server in an unknown state nothing is sent any more.
+/// - Nothing is sent while a cancel request may be in flight: it would cancel the new statement. Such a request is made
+///   only while the session waits, so the first step after each wait is to settle it.
+/// - A transaction begins with the first statement that is sent in it. The messages before that statement have a fixed
+///   order: the end of the last transaction (behind a pooler), the note, `BEGIN`, the held statements.
+/// - After a failure that leaves the server in an unknown state, nothing more is sent.
 struct PipelineState {
-    /// The most statements, with the most values, that are sent as one.
+    /// The maximum number of statements in one group, and of their values.
     static let groupLimit = (statements: 8, values: 256)
 
-    /// What is about to be sent.
+    /// The kind of message to send.
     enum Purpose: Hashable, CaseIterable {
         case statement
-        /// A statement that joins those that wait.
+        /// A statement that is held back for a group.
         case waitingStatement
-        /// What belongs to no transaction, or ends one.
+        /// A command outside a transaction, or one that ends a transaction.
         case command
     }
 
-    /// What is done before that.
+    /// A step before sending.
     enum Step: Hashable {
-        /// Waits for a request to cancel that is on its way.
+        /// Waits for a cancel request in flight.
         case settleCancellation
-        /// Takes what came of the last transaction.
+        /// Takes the answers of the last transaction.
         case takeAnswers
         case sendNote(TransactionState.Note)
         /// Sends the text that begins the transaction, and calls ``TransactionState/didBegin()``.
         case begin(String)
-        /// Sends the statements that wait, and calls ``didSendHeld()``.
+        /// Sends the held statements, and calls ``didSendHeld()``.
         case sendHeld
-        /// There is nothing more to be done before.
+        /// No further steps are necessary.
         case send
     }
 
-    /// What becomes of a statement that may be sent with others.
+    /// The decision for a statement that may be grouped with others.
     enum Holding: Hashable {
         /// It is sent by itself.
         case none
-        /// It waits beside those that wait.
+        /// It joins the held statements.
         case join
-        /// It waits; those that waited are sent.
+        /// The held statements are sent first; then it is held.
         case joinAfterSending
     }
 
-    /// What has to be done before the outcome of everything sent is known.
+    /// The step that is necessary before the outcome of everything sent is known.
     enum Settling: Hashable {
         case nothing
-        /// The server is asked by what it knows the transaction.
+        /// The transaction's ID is requested from the server.
         case takeToken
-        /// The check of the schema is sent, and all answers are taken.
+        /// The schema check is sent, and all answers are taken.
         case checkSchema
         case takeAnswers
     }
@@ -67,19 +67,19 @@ struct PipelineState {
     var queue = PipelineQueue()
     var transaction = TransactionState()
     var schemaCheck = SchemaCheck.none
-    /// Whether the server is gone, or nobody knows what it will say next.
+    /// Whether the connection is lost, or its protocol state does not match the server's.
     private(set) var isBroken = false
-    /// Whether the session has waited since a request to cancel was settled.
+    /// Whether the session has waited since a cancel request was last settled.
     private var hasWaited = false
-    /// The number of statements that wait, and of their values.
+    /// The number of held statements, and of their values.
     private var held = (statements: 0, values: 0)
 
     // MARK: Before something is sent
 
-    /// What the session does before it sends something of that kind; to be asked until it is ``Step/send``.
+    /// Returns the next step before sending a message of that kind; call it until it returns ``Step/send``.
     ///
-    /// - Parameter keepsSessions: whether the server's session is the same in the next transaction. A pooler that gives it to others when the
-    ///   transaction ends may do so with a part of the next one on its way.
+    /// - Parameter keepsSessions: whether the next transaction runs in the same server session. A pooler that reassigns
+    ///   sessions may do so while a part of the next transaction is in flight.
     mutating func nextStep(before purpose: Purpose, keepsSessions: Bool) -> Step {
         if hasWaited {
             hasWaited = false
@@ -93,9 +93,9 @@ struct PipelineState {
         return held.statements > 0 && purpose != .waitingStatement ? .sendHeld : .send
     }
 
-    // MARK: Statements that wait for others
+    // MARK: Held statements
 
-    /// - Parameter count: the number of rows that the statement counts on, if it does.
+    /// - Parameter count: the number of rows that the statement expects, if any.
     func holding(valueCount: Int, expecting count: Int?) -> Holding {
         guard transaction.commitsAtOnce, transaction.runsInAnyOrder, count == nil || count == 1,
             valueCount <= Self.groupLimit.values
@@ -114,23 +114,23 @@ struct PipelineState {
 
     // MARK: Waiting for answers
 
-    /// The session waits for the server from now on, and may be cancelled.
+    /// Records that the session waits for the server from now on, and can be cancelled.
     mutating func willWait() { hasWaited = true }
 
-    /// Ends a batch whose answers were all taken.
+    /// Ends a batch after all answers were taken.
     ///
-    /// - Parameter leavesFailedTransaction: whether the server is in a transaction that has failed.
+    /// - Parameter leavesFailedTransaction: whether the server is in a failed transaction.
     mutating func endAnswers(leavesFailedTransaction: @autoclosure () -> Bool) -> PipelineQueue.Outcome {
         let outcome = queue.end()
-        // A COMMIT that nobody waited for was cancelled: the failed transaction is still open.
+        // A COMMIT whose answer was not awaited was cancelled: the failed transaction is still open.
         if case .failure = outcome, !transaction.isOpen, leavesFailedTransaction() { isBroken = true }
         return outcome
     }
 
-    /// The connection is lost; what has arrived before is still taken.
+    /// Records that the connection is lost; answers that have arrived are still taken.
     mutating func lose() { isBroken = true }
 
-    /// The connection is lost, or out of step: no answer is taken any more.
+    /// Records that the connection is lost, or its state is unknown: no more answers are taken.
     mutating func abandon() {
         isBroken = true
         queue.abandon()
@@ -154,9 +154,9 @@ struct PipelineState {
         schemaCheck = .none
     }
 
-    /// What is missing until it is known what came of everything that was sent.
+    /// Returns the step that is necessary before the outcome of everything sent is known.
     ///
-    /// - Parameter tellsTransactions: whether the server has numbers for transactions.
+    /// - Parameter tellsTransactions: whether the server has transaction IDs.
     func settling(tellsTransactions: Bool) -> Settling {
         if transaction.commitsAtOnce { return .nothing }
         if transaction.isOpen, transaction.isWriting, transaction.token == nil, tellsTransactions { return .takeToken }
@@ -164,7 +164,9 @@ struct PipelineState {
         return queue.awaitsMoreThanSynchronization ? .takeAnswers : .nothing
     }
 
-    /// - Returns: whether `ROLLBACK` is to be sent.
+    /// Rolls back.
+    ///
+    /// - Returns: whether to send `ROLLBACK`.
     mutating func rollBack() -> Bool {
         schemaCheck = .none
         held = (0, 0)

@@ -1,18 +1,19 @@
-/// The check that what is read is of the schema that the reader knows.
+/// The check that reads use the schema that the reader knows.
 enum SchemaCheck {
     case none
-    /// The next expectation of a schema is to be checked with what is read.
+    /// The next expectation of a schema is checked together with the reads.
     case awaited
-    /// Goes behind each statement that reads, which has the locks of its tables by then: a migration that it has waited for is seen.
+    /// Sent after each reading statement. By then, the statement holds its table locks, so the check detects a
+    /// migration that it waited for.
     case pending(version: Int64, otherwise: () throws -> Void)
 
-    /// What is done with an expectation of a schema.
+    /// The way in which an expectation of a schema is checked.
     enum Expectation {
-        /// It is checked by the statement that writes the note.
+        /// The statement that records the note checks it.
         case sendNote(TransactionState.Note)
-        /// It is checked with what is read next.
+        /// The next read checks it.
         case later
-        /// A statement of its own checks it.
+        /// A separate statement checks it.
         case now
     }
 }

@@ -1,6 +1,6 @@
 import CoreDataSQL
 
-/// The transaction of a session, which begins with the first statement that is sent in it.
+/// The state of a session's transaction, which begins with the first statement that is sent in it.
 ///
 /// ```
 ///         begin              takeBegin, didBegin           commit, endReading, rollBack
@@ -8,7 +8,7 @@ import CoreDataSQL
 ///                      └──────── commit, endReading, rollBack: nothing was sent ─────────▶ none
 /// ```
 struct TransactionState {
-    /// The number by which a transaction is known later, and whose it is.
+    /// The number that identifies a transaction later, and its writer.
     struct Note: Hashable {
         var writer: Int64
         var number: Int64
@@ -16,7 +16,7 @@ struct TransactionState {
 
     private enum Phase {
         case none
-        /// The text that begins it.
+        /// The text that begins the transaction.
         case announced(String)
         case open
     }
@@ -24,19 +24,20 @@ struct TransactionState {
     private var phase = Phase.none
     private var note: Note?
     private(set) var isWriting = false
-    /// Whether the commit goes with the statements: one that finds another number of rows than expected fails by itself.
+    /// Whether the commit is sent with the statements: a statement that finds another number of rows than expected
+    /// fails by itself.
     private(set) var commitsAtOnce = false
-    /// Whether statements may wait for others and be sent as one with them.
+    /// Whether statements may be held back and sent as a group.
     var runsInAnyOrder = false
-    /// By what the server can be asked for the outcome of the last transaction.
+    /// The token for asking the server for the outcome of the last transaction.
     var token: CommitToken?
 
-    /// Whether the server has the transaction.
+    /// Whether the server has begun the transaction.
     var isOpen: Bool {
         if case .open = phase { true } else { false }
     }
 
-    /// Whether what is sent next is a part of a transaction.
+    /// Whether the next message is part of a transaction.
     var isBegun: Bool {
         if case .none = phase { false } else { true }
     }
@@ -52,7 +53,7 @@ struct TransactionState {
         token = nil
     }
 
-    /// The text to be sent before the first statement; ``didBegin()`` tells that it was.
+    /// Returns the text to send before the first statement; the caller then calls ``didBegin()``.
     mutating func takeBegin() -> String? {
         guard case .announced(let sql) = phase else { return nil }
         phase = .none
@@ -63,22 +64,23 @@ struct TransactionState {
 
     // MARK: Within
 
-    /// Has the next statement write down the number, as a part of the transaction.
+    /// Makes the next statement record the number, as part of the transaction.
     mutating func add(_ note: Note) {
         self.note = note
         token = .noted(note.number)
     }
 
-    /// The note that is to be written down, once.
+    /// Returns the note to record, once.
     mutating func takeNote() -> Note? {
         guard let note else { return nil }
         self.note = nil
         return note
     }
 
-    /// Whether a statement that counts on so many rows goes with the commit. If it cannot, the commit waits for all results.
+    /// Returns whether a statement that expects this number of rows can be sent with the commit. If not, the commit
+    /// waits for all results.
     ///
-    /// - Parameter isRefused: whether the server refuses the form of the statement that fails by itself.
+    /// - Parameter isRefused: whether the server refuses the variant that fails by itself.
     mutating func commitsAtOnce(counting rows: Int, isRefused: Bool) -> Bool {
         if rows != 1 || isRefused { commitsAtOnce = false }
         return commitsAtOnce
@@ -86,7 +88,9 @@ struct TransactionState {
 
     // MARK: Ending
 
-    /// - Returns: whether `COMMIT` is to be sent; ``didCommit()`` tells that the server has answered it.
+    /// Commits.
+    ///
+    /// - Returns: whether to send `COMMIT`; after the server's answer, the caller calls ``didCommit()``.
     mutating func commit() -> Bool {
         if isOpen { return true }
         end()
@@ -95,13 +99,17 @@ struct TransactionState {
 
     mutating func didCommit() { end() }
 
-    /// - Returns: whether `COMMIT` is to be sent, for whose answer nobody waits.
+    /// Ends a read-only transaction.
+    ///
+    /// - Returns: whether to send `COMMIT`, without waiting for its answer.
     mutating func endReading() -> Bool {
         defer { end() }
         return isOpen
     }
 
-    /// - Returns: whether `ROLLBACK` is to be sent.
+    /// Rolls back.
+    ///
+    /// - Returns: whether to send `ROLLBACK`.
     mutating func rollBack() -> Bool {
         defer { end() }
         return isOpen

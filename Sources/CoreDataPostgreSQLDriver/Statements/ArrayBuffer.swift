@@ -3,13 +3,13 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Arrays that are bound to the parameters of a statement, as they go over the wire.
+/// The array parameters of a statement, in the wire format.
 ///
 /// ```
 ///  dimensions  has NULLs  type    count   first  length value     length value
 ///  00000001    00000000   elem.   n       00001  8      …         -1 (NULL)    …
 /// ```
-/// All of it is big-endian. Values come to the end; what was bound is forgotten as a whole, and its memory kept.
+/// All numbers are big-endian. Values are appended; the buffer is cleared as a whole, and its memory is reused.
 final class ArrayBuffer: WireSink {
     private struct Column {
         let type: Oid
@@ -21,12 +21,12 @@ final class ArrayBuffer: WireSink {
     }
 
     private static let headLength = 20
-    /// What is kept of an array from one statement to the next.
+    /// The capacity of an array that is kept for the next statement.
     private static let keptCapacity = 1 << 20
 
     private let columns: UnsafeMutableBufferPointer<Column>
 
-    /// `nil` where not all types are arrays.
+    /// Makes a buffer; `nil` unless all types are arrays.
     init?(_ types: [Oid]) {
         let elements = types.compactMap(PostgreSQLType.element)
         guard !types.isEmpty, elements.count == types.count else { return nil }
@@ -48,7 +48,7 @@ final class ArrayBuffer: WireSink {
 
     var byteCount: Int { columns.reduce(0) { $0 + $1.count } }
 
-    /// How many values each array has.
+    /// The number of values in each array.
     var counts: [Int] { columns.map { Int($0.elementCount) } }
 
     func removeAll() {
@@ -63,7 +63,7 @@ final class ArrayBuffer: WireSink {
         }
     }
 
-    /// Calls `body` with what libpq takes.
+    /// Calls `body` with the arguments for libpq.
     func withValues<R>(
         _ body: (
             _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
@@ -73,7 +73,7 @@ final class ArrayBuffer: WireSink {
         var values: [UnsafePointer<CChar>?] = []
         var lengths: [Int32] = []
         for column in columns {
-            // One dimension, and its first index is 1; without values there is none.
+            // One dimension with the first index 1; an empty array has no dimensions.
             let head: [UInt32] = [
                 column.elementCount == 0 ? 0 : 1, column.hasNulls ? 1 : 0, column.type, column.elementCount, 1,
             ]
@@ -110,7 +110,7 @@ final class ArrayBuffer: WireSink {
         if let base = source.baseAddress { place.copyMemory(from: base, byteCount: source.count) }
     }
 
-    /// The place for a value of that length, which is written before it.
+    /// Returns the address for a value of that length, and writes the length before it.
     @inline(__always)
     private func begin(_ length: Int, _ index: Int) -> UnsafeMutableRawPointer {
         makeRoom(4 + length, index)

@@ -1,10 +1,10 @@
 import CPostgreSQL
 
-/// A text that a session prepares on the way of the statement that first needs it.
+/// A text that a session prepares together with the first statement that needs it.
 final class NamedText {
     enum State {
         case unknown, sent, prepared
-        /// The server does not take it.
+        /// The server refuses it.
         case refused
     }
 

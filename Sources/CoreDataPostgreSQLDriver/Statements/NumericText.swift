@@ -1,6 +1,6 @@
 import Foundation
 
-/// A NUMERIC of the wire as text: digits in groups of four.
+/// Converts a NUMERIC from the wire format, digits in groups of four, to text.
 ///
 ///     ndigits, weight, sign, scale, digits…     // 2, 0, 0x0000, 1, 12, 5000 → 12.5
 enum NumericText {
@@ -41,7 +41,7 @@ enum NumericText {
         if last < 0 {
             text.append(UInt8(ascii: "."))
             for place in stride(from: -1, through: last, by: -1) { append(group(place), isFirst: false) }
-            // What another program wrote as 1.50 is 1.5.
+            // Another program may have written 1.50, which equals 1.5.
             while text.last == UInt8(ascii: "0") { text.removeLast() }
             if text.last == UInt8(ascii: ".") { text.removeLast() }
         }

@@ -3,23 +3,23 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The values of a statement's parameters as they go over the wire, each in the type that the server asks for.
+/// The parameters of a statement in the wire format, in the types that the server expects.
 ///
-/// Values stay from run to run; one that is bound anew takes the place of the old where it has room.
+/// Values persist from run to run; a new value reuses the memory of the old one if it fits.
 ///
 /// ```
 ///  values   ──▶ numbers: eight bytes for each parameter
-///           ──▶ bytes:   texts and data, one behind the other
+///           ──▶ bytes:   texts and data, one after another
 /// ```
 final class ParameterBuffer {
     let types: [Oid]
     private let count: Int
-    /// `nil` for NULL.
+    /// The values; `nil` for NULL.
     private let values: UnsafeMutablePointer<UnsafePointer<CChar>?>
     private let lengths: UnsafeMutablePointer<Int32>
     private let formats: UnsafeMutablePointer<Int32>
     private let numbers: UnsafeMutableRawPointer
-    /// How many bytes a parameter has among the others, and where these begin; 0 for none.
+    /// The size and position of each parameter among the bytes; 0 for none.
     private let rooms: UnsafeMutablePointer<Int>
     private let offsets: UnsafeMutablePointer<Int>
     private var bytes: UnsafeMutableRawPointer?
@@ -68,7 +68,7 @@ final class ParameterBuffer {
         (bytes, capacity) = (nil, 0)
     }
 
-    /// Calls `body` with what libpq takes.
+    /// Calls `body` with the arguments for libpq.
     func withValues<R>(
         _ body: (
             _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
@@ -76,7 +76,7 @@ final class ParameterBuffer {
         ) -> R
     ) -> R { body(values, lengths, formats) }
 
-    /// Puts what libpq takes behind what others have put there.
+    /// Appends the arguments for libpq to those of other statements.
     func append(
         to values: UnsafeMutablePointer<UnsafePointer<CChar>?>, _ lengths: UnsafeMutablePointer<Int32>,
         _ formats: UnsafeMutablePointer<Int32>
@@ -112,7 +112,7 @@ final class ParameterBuffer {
         }
     }
 
-    /// What is not a number is kept as NULL, as SQLite keeps it: servers sort it last and call it equal to itself.
+    /// Binds a double. NaN is stored as NULL, as in SQLite: servers sort NaN last and treat it as equal to itself.
     func set(_ index: Int, real value: Double) throws {
         if value.isNaN { return setNull(index) }
         switch types[index] {
@@ -132,7 +132,7 @@ final class ParameterBuffer {
         try Self.checkIsKept(text)
         switch types[index] {
         case PostgreSQLType.numeric where text.elementsEqual("NaN".utf8): setNull(index)
-        // As text, whatever the type: the server reads it.
+        // As text for any type: the server parses it.
         case PostgreSQLType.bytes: put(index, text, format: 1)
         default: put(index, text, format: 0, terminated: true)
         }
@@ -153,7 +153,7 @@ final class ParameterBuffer {
         put(index, blob, format: 1)
     }
 
-    /// Seconds since 2001 as the server counts them: to the nearest microsecond.
+    /// Converts seconds since 2001 to the server's time, rounded to the nearest microsecond.
     static func microseconds(_ value: Double) throws -> Int64 {
         if value == .infinity { return .max }
         if value == -.infinity { return .min }
@@ -202,11 +202,11 @@ final class ParameterBuffer {
         formats[index] = format
     }
 
-    /// Where a value of that size goes, on a boundary of eight bytes.
+    /// Returns the address for a value of that size, aligned to eight bytes.
     private func place(_ index: Int, _ size: Int) -> UnsafeMutableRawPointer {
         if let bytes, rooms[index] >= size, rooms[index] > 0 { return bytes + offsets[index] }
         let room = (max(size, 8) + 7) & ~7
-        // What the parameter had is given up.
+        // The parameter's old memory is unused now.
         rooms[index] = 0
         let bytes = used + room > capacity ? grow(by: room) : self.bytes ?? grow(by: room)
         (rooms[index], offsets[index]) = (room, used)
@@ -214,7 +214,7 @@ final class ParameterBuffer {
         return bytes + offsets[index]
     }
 
-    /// Moves what is still in use together, into twice the room.
+    /// Moves the used values to a buffer of twice the size.
     private func grow(by room: Int) -> UnsafeMutableRawPointer {
         var kept = 0
         for index in 0..<count { kept += rooms[index] }

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// Rows that are sent with COPY, in its binary form.
+/// Sends rows with COPY in its binary format.
 ///
 /// ```
 ///  "PGCOPY\n" FF 0D 0A 00 · flags · 0      0003    0000 0008 …  0000 0005 …  FFFF FFFF    …    FFFF
@@ -12,7 +12,7 @@ import Foundation
 final class PostgreSQLRowCopy: SQLRowCopy, WireSink {
     private static let signature: [UInt8] =
         Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8)
-    /// What goes to libpq at once.
+    /// The number of bytes per call of libpq.
     private static let portion = 1 << 16
 
     private let connection: PostgreSQLConnection
@@ -20,11 +20,11 @@ final class PostgreSQLRowCopy: SQLRowCopy, WireSink {
     private var bytes: UnsafeMutableRawPointer
     private var capacity = 2 * portion
     private var count = 0
-    /// The column that comes next.
+    /// The next column.
     private var column = 0
     private var hasEnded = false
 
-    /// - Parameter types: of the columns.
+    /// - Parameter types: the types of the columns.
     init(_ connection: PostgreSQLConnection, _ types: [Oid]) {
         self.connection = connection
         self.types = types
@@ -34,7 +34,7 @@ final class PostgreSQLRowCopy: SQLRowCopy, WireSink {
 
     deinit { bytes.deallocate() }
 
-    /// Whether values of that type go over the wire as a column keeps them. A decimal goes as text elsewhere.
+    /// Returns whether values of the type are copied in the column's format. Decimals, for example, are text elsewhere.
     static func takes(_ type: Oid) -> Bool {
         [
             PostgreSQLType.boolean, PostgreSQLType.bytes, PostgreSQLType.int2, PostgreSQLType.int4, PostgreSQLType.int8,

@@ -12,21 +12,21 @@ import Foundation
 ///    │                  ▼                       ▼ step → false
 ///    └──── reset ──── ended ◀───────────────────┘
 /// ```
-/// The first step has all rows of the result come over; `run` leaves the statement ready, with its bindings.
+/// The first step receives all rows of the result; `run` leaves the statement ready, with its bindings.
 final class PostgreSQLStatement: SQLStatement {
     let sql: String
-    /// What the session knows it by.
+    /// The session's name and description of the statement.
     private(set) var prepared: PreparedStatement
     private unowned(unsafe) let connection: PostgreSQLConnection
     let parameters: ParameterBuffer
-    /// Where the parameters are arrays.
+    /// The parameters, if they are arrays.
     let arrays: ArrayBuffer?
     private var result: QueryResult?
     private var row: Int32 = -1
     private var hasBindings = false
-    /// Whether it waits to be sent, with the bindings that it has.
+    /// Whether it is held back, with its bindings.
     var isHeld = false
-    /// Only while somebody observes.
+    /// Set only while there is an observer.
     private(set) var observed: [Int: SQLValue] = [:]
 
     init(_ prepared: PreparedStatement, _ connection: PostgreSQLConnection) {
@@ -37,13 +37,13 @@ final class PostgreSQLStatement: SQLStatement {
         parameters = ParameterBuffer(arrays == nil ? prepared.parameterTypes : [])
     }
 
-    /// The bindings in order, for whoever observes.
+    /// The bindings in order, for the observer.
     var observedBindings: [SQLValue] {
         if let arrays { return arrays.counts.map { .text("\($0) values") } }
         return parameters.types.indices.map { observed[$0] ?? .null }
     }
 
-    /// Calls `body` with the bindings as libpq takes them.
+    /// Calls `body` with the bindings in libpq's format.
     func withBindings<R>(
         _ body: (
             _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>?, _ lengths: UnsafePointer<Int32>?,
@@ -102,7 +102,7 @@ final class PostgreSQLStatement: SQLStatement {
     // MARK: Binding
 
     func bind(_ values: [SQLValue], at first: Int) throws {
-        // What a text has in the places of arrays.
+        // The placeholders of array parameters.
         if arrays != nil, values.allSatisfy({ $0 == .null }) { return }
         try prepareToBind(first + values.count)
         for (index, value) in values.enumerated() {
@@ -214,13 +214,14 @@ final class PostgreSQLStatement: SQLStatement {
     }
 }
 
-/// Rows by key, each by a statement of its own, which tells of the schema beside the row where that is to be looked at.
+/// Fetches rows by key, with one statement per row, which returns the schema version with the row if it must be
+/// checked.
 final class PostgreSQLKeyedStatement: SQLKeyedStatement {
     private unowned(unsafe) let connection: PostgreSQLConnection
     private let select: SelectStatement
     private var plain: (any SQLStatement)?
     private var telling: (any SQLStatement)?
-    /// Whether it asks the function for the schema's number.
+    /// Whether it reads the schema version from the function.
     private var asksFunction = false
     private var running: (any SQLStatement)?
 
@@ -245,7 +246,7 @@ final class PostgreSQLKeyedStatement: SQLKeyedStatement {
     ) throws -> (any SQLStatement)? {
         let statement = try tellingStatement()
         let isThere = try step(statement, key)
-        // Without a row there is no version either; behind those of the row.
+        // Without a row there is no version either; the version follows the row's columns.
         let column = select.columns.count
         let version =
             try isThere

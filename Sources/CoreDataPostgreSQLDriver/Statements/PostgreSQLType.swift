@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// The types of the server that are read and written as they are on the wire.
+/// The types of the server that are read and written in their wire format.
 enum PostgreSQLType {
     static let boolean: Oid = 16
     static let bytes: Oid = 17
@@ -17,7 +17,7 @@ enum PostgreSQLType {
     static let numeric: Oid = 1700
     static let uuid: Oid = 2950
 
-    /// What arrays of a type are made of; `nil` for what is no array.
+    /// Returns the element type of an array type; `nil` if it is no array.
     static func element(of type: Oid) -> Oid? {
         switch type {
         case 1000: boolean
@@ -34,6 +34,6 @@ enum PostgreSQLType {
         }
     }
 
-    /// Microseconds from 2000-01-01, the server's first moment, to 2001-01-01, ours.
+    /// The microseconds from 2000-01-01, the server's epoch, to 2001-01-01, ours.
     static let epoch: Int64 = 31_622_400_000_000
 }

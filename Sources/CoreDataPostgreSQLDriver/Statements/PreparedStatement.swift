@@ -2,21 +2,21 @@ import CPostgreSQL
 import CoreDataSQL
 import Foundation
 
-/// A statement that a session has prepared: its name there, and what it takes and gives.
+/// A statement that a session has prepared: its name, and the types of its parameters and results.
 final class PreparedStatement {
     let sql: String
     let name: String
     let parameterTypes: [Oid]
     let columnTypes: [Oid]
     let columnNames: [String]
-    /// Whether the session has forgotten it.
+    /// Whether the session no longer has it.
     var isForgotten = false
     /// See ``makeOfOneRow()``.
     private(set) var ofOneRow: NamedText?
 
     /// - Parameters:
-    ///   - types: of the parameters, where the description does not tell them.
-    ///   - description: what the server says of the statement.
+    ///   - types: the types of the parameters, if the description does not contain them.
+    ///   - description: the server's description of the statement.
     init(_ sql: String, name: String, types: [Oid]? = nil, description: OpaquePointer) {
         self.sql = sql
         self.name = name
@@ -26,7 +26,7 @@ final class PreparedStatement {
         columnNames = columns.map { column in PQfname(description, column).map { String(cString: $0) } ?? "" }
     }
 
-    /// The statement as it fails where it changes or gives another number of rows than one.
+    /// Returns a variant of the statement that fails unless it changes or returns exactly one row.
     func makeOfOneRow() -> NamedText {
         if let ofOneRow { return ofOneRow }
         let text = NamedText(
@@ -36,7 +36,8 @@ final class PreparedStatement {
         return text
     }
 
-    /// The statement as it was run: a text that no session keeps may give something else than when it was taken apart, if the tables are others now.
+    /// Returns the statement as executed: without persistent sessions, the tables and so the result's types may have
+    /// changed since it was prepared.
     func of(_ result: QueryResult) -> PreparedStatement {
         guard name.isEmpty else { return self }
         let count = Int(PQnfields(result.pointer))
@@ -48,7 +49,7 @@ final class PreparedStatement {
     }
 }
 
-/// What a query gave; freed with this.
+/// The result of a query, which is freed with this object.
 final class QueryResult {
     let pointer: OpaquePointer
     let rowCount: Int32
@@ -60,11 +61,11 @@ final class QueryResult {
 
     deinit { PQclear(pointer) }
 
-    /// How many rows the statement changed, 0 for one that changes none.
+    /// The number of rows that the statement changed; 0 for one that changes none.
     var changeCount: Int { Self.changeCount(pointer) }
 
     static func changeCount(_ pointer: OpaquePointer) -> Int {
-        // "SELECT 3": what it gives is no change; an INSERT … RETURNING gives rows, too.
+        // "SELECT 3": returned rows are no changes; an INSERT … RETURNING also returns rows.
         guard let status = PQcmdStatus(pointer), status.pointee != CChar(bitPattern: UInt8(ascii: "S")),
             let text = PQcmdTuples(pointer)
         else { return 0 }

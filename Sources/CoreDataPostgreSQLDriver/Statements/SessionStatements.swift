@@ -1,20 +1,20 @@
-/// The statements that a session knows, and the texts that it prepares by itself.
+/// The statements that a session has prepared, and its own commands.
 struct SessionStatements {
     var table = StatementTable()
     var groups = StatementGroups()
-    /// Statements that wait for others with which they can be sent.
+    /// The statements that are held back for a group.
     var held: [HeldStatement] = []
     private var nameCount = 0
-    /// What begins and ends transactions, and locks the schema; none of it has values.
+    /// The commands that begin and end transactions and lock the schema; none has values.
     private var commands: [NamedText] = []
 
-    /// A name that no other statement of the session has.
+    /// Returns a statement name that is unique in the session.
     mutating func newName() -> String {
         nameCount += 1
         return "s\(nameCount)"
     }
 
-    /// The text of a command, which is its own name.
+    /// Returns the text of a command, which is also its name.
     mutating func command(_ sql: String) -> NamedText {
         if let text = commands.first(where: { $0.sql == sql }) { return text }
         let text = NamedText(sql, name: sql)

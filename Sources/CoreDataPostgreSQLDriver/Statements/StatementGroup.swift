@@ -1,7 +1,8 @@
 import CPostgreSQL
 import CoreDataSQL
 
-/// Statements that a server runs as one, in any order, of which each may count on one row: it fails where one of these finds another number.
+/// Statements that a server runs as one, in any order. Each may expect exactly one row: the group fails if one of these
+/// finds another number.
 ///
 /// ```sql
 /// WITH "s1" AS (UPDATE "Unit" SET "_version" = $1 WHERE "_id" = $2 AND "_version" = $3 RETURNING 1),
@@ -37,17 +38,17 @@ final class StatementGroup {
     }
 }
 
-/// A statement that waits, with its bindings, to be sent with others.
+/// A held statement with its bindings.
 struct HeldStatement {
     let statement: PostgreSQLStatement
     let isOfOneRow: Bool
-    /// What is done where there is another number, and it was sent by itself.
+    /// Runs if the statement, sent by itself, finds another number of rows.
     let otherwise: (() throws -> Void)?
 }
 
-/// The groups of a session, the last used first to be found.
+/// The cached groups of a session, most recently used first.
 ///
-/// A group is worth what it costs to prepare and plan only where it comes again: the first time its statements are sent one by one.
+/// Preparing and planning a group pays off only if it recurs: the first time, its statements are sent one by one.
 struct StatementGroups {
     private static let limit = 32
 
@@ -55,7 +56,7 @@ struct StatementGroups {
     private var clock = 0
     private var nameCount = 0
 
-    /// The group of these statements, if they were sent together before, and a group that is no longer kept.
+    /// Returns the group of these statements, if they occurred together before, and a group that was evicted.
     mutating func group(of statements: [HeldStatement]) -> (group: StatementGroup?, removed: StatementGroup?) {
         clock += 1
         if let known = groups.first(where: { $0.isOf(statements) }) {
@@ -77,7 +78,7 @@ struct StatementGroups {
         return (nil, removed)
     }
 
-    /// Takes out those that have the statement.
+    /// Removes the groups that contain the statement.
     mutating func remove(with prepared: PreparedStatement) -> [StatementGroup] {
         let removed = groups.filter { $0.members.contains { $0.prepared === prepared } }
         if !removed.isEmpty { groups.removeAll { group in removed.contains { $0 === group } } }

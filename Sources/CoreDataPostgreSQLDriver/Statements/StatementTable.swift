@@ -1,4 +1,4 @@
-/// The statements of a session by their texts, as many as are kept.
+/// A cache of a session's statements by text, with a limit.
 struct StatementTable {
     final class Entry {
         var statement: PostgreSQLStatement
@@ -6,7 +6,7 @@ struct StatementTable {
         init(_ statement: PostgreSQLStatement) { self.statement = statement }
     }
 
-    /// A text that was asked for, by where it lies: it stays there while it is held, and is the same text.
+    /// A recent text, identified by its address: it is retained, so the same address means the same text.
     private struct Recent {
         var sql: String
         var entry: Entry
@@ -32,7 +32,7 @@ struct StatementTable {
         return entry
     }
 
-    /// - Returns: the statement that was not asked for longest, where there were too many: it is no longer kept.
+    /// - Returns: the least recently used statement, if the limit was exceeded: it was evicted.
     mutating func add(_ statement: PostgreSQLStatement) -> PostgreSQLStatement? {
         var removed: PostgreSQLStatement?
         if entries.count >= Self.limit, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
@@ -51,7 +51,7 @@ struct StatementTable {
         recent = Array(repeating: nil, count: Self.recentCount)
     }
 
-    /// What two texts have in common only where they are one and the same.
+    /// Returns a value that is equal only for two references to one and the same text.
     private static func identity(_ sql: String) -> SIMD2<UInt64> { unsafeBitCast(sql, to: SIMD2<UInt64>.self) }
 
     private static func place(_ sql: String) -> Int {

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// What takes values as they go over the wire, each after its length, in the type of the place that it goes to.
+/// A receiver of values in the wire format, each after its length, in the type of its destination.
 protocol WireSink: AnyObject {
     func type(_ index: Int) -> Oid
     func appendNull(to index: Int)
@@ -48,7 +48,7 @@ extension WireSink {
         }
     }
 
-    /// What is not a number is kept as NULL; see ``ParameterBuffer/set(_:real:)``.
+    /// Appends a double. NaN is stored as NULL; see ``ParameterBuffer/set(_:real:)``.
     func append(real value: Double, to index: Int) throws {
         if value.isNaN { return appendNull(to: index) }
         switch type(index) {

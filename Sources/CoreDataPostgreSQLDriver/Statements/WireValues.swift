@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The values of one row of a result, as they came over the wire.
+/// The values of one row of a result, in the wire format.
 struct WireValues {
     private let result: OpaquePointer
     private let row: Int32
@@ -29,14 +29,14 @@ struct WireValues {
     @inline(__always)
     func isNull(_ column: Int) -> Bool { PQgetisnull(result, row, Int32(truncatingIfNeeded: column)) != 0 }
 
-    /// The integer, 0 for NULL.
+    /// Returns the integer, 0 for NULL.
     @inline(__always)
     func integer(_ column: Int) -> Int64 {
         guard !isNull(column), let bytes = bytes(column) else { return 0 }
         return integer(bytes, column)
     }
 
-    /// The value's word, `nil` for NULL; bytes go to the builder.
+    /// Returns the value's word, `nil` for NULL; the builder receives the bytes.
     @inline(__always)
     func word(_ column: Int, _ kind: ColumnKind, _ builder: RowBuilder) -> UInt64? {
         guard !isNull(column), let bytes = bytes(column) else { return nil }
@@ -95,7 +95,7 @@ struct WireValues {
         }
     }
 
-    /// Seconds since 2001.
+    /// Converts to seconds since 2001.
     @inline(__always)
     private static func seconds(_ microseconds: Int64) -> Double {
         if microseconds == .max { return .infinity }

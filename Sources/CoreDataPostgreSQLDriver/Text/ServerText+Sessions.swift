@@ -1,36 +1,40 @@
 import CoreDataSQL
 
-// Statements of a session that are not the engine's: settings, notifications, replicas, schemas, housekeeping and rights.
+// Statements of a session that the engine does not render: settings, notifications, replicas, schemas, housekeeping and
+// permissions.
 extension ServerText {
-    // MARK: Telling of commits
+    // MARK: Notifications of commits
 
-    /// Has a session be told of commits to a schema, by those who tell.
+    /// Subscribes a session to notifications of commits to a schema.
     package static func listen(_ schema: String) -> String { "LISTEN \(SQLIdentifier.quoted(channel(schema)))" }
-    /// Tells who listens, once the transaction is committed; bound: the channel.
+    /// Notifies listening sessions after the commit; bound: the channel.
     package static let tell = "SELECT pg_notify($1::TEXT, '')"
 
     // MARK: Replicas
 
-    /// Up to where the server has written what its replicas read.
+    /// Returns the server's current position in the log that its replicas read.
     package static let position = "SELECT CAST(pg_current_wal_insert_lsn() AS TEXT)"
-    /// 1 where a replica has read up to there; bound: the position.
+    /// Returns 1 if a replica has reached a position; bound: the position.
     package static let hasReached = """
         SELECT 1 WHERE pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST($1::TEXT AS pg_lsn)
         """
-    /// Has a row where the server is a replica still.
+    /// Returns a row if the server is still a replica.
     package static let isReplica = "SELECT 1 WHERE pg_is_in_recovery()"
 
     // MARK: Sessions
 
-    /// Has names without a schema be those of one for as long as the session lasts, and tells whether this may use it, what the server is, by which number
-    /// the schema is locked, and what the server knows the session by. What a session sets is told by the server as we read it.
+    /// Sets the search path to a schema for the rest of the session. Returns whether the role may use the schema, the
+    /// server's version, the number of the schema's lock, and the session's identity. It also sets the formats in which
+    /// this driver parses values.
     ///
-    /// Bound: the schema's name, the number that the session was told to be known by (0 where that does not matter), and after how many milliseconds
-    /// not to wait for a lock any more. In a session that has another number the settings end with the statement: a pooler would hand them on to others.
+    /// Bound: the schema's name, the process ID that the session was announced with (0 if it does not matter), and the
+    /// lock timeout in milliseconds. If the session has another process ID, the settings apply only to this statement:
+    /// a pooler would pass them on to other clients.
     ///
     /// - Parameters:
-    ///   - knowsSessions: whether the server has what the session's columns tell, and `locksByNumber` whether it has locks that are no rows'; `NULL` where not.
-    ///   - setsTransactions: whether the session is to say what its transactions are where they do not.
+    ///   - knowsSessions: whether the server has the columns of sessions. `locksByNumber`: whether it has advisory
+    ///     locks. Without them, the columns are `NULL`.
+    ///   - setsTransactions: whether to set the default options of the session's transactions.
     package static func useSchema(knowsSessions: Bool, locksByNumber: Bool, setsTransactions: Bool) -> String {
         let isLocal = knowsSessions ? "$2::INTEGER <> 0 AND pg_backend_pid() <> $2::INTEGER" : "$2::INTEGER < 0"
         let transactions = """
@@ -48,7 +52,8 @@ extension ServerText {
         CAST(pg_backend_pid() AS BIGINT), \
         (SELECT CAST(backend_start AS TEXT) FROM pg_stat_activity WHERE pid = pg_backend_pid())
         """
-    /// The same for a transaction alone, where the next may be another session's; bound: the schema's name, and the milliseconds.
+    /// Sets the search path for one transaction, where the next may run in another session; bound: the schema's name,
+    /// and the milliseconds.
     package static let useSchemaInTransaction = "SELECT \(settings(isLocal: "true", lockTimeout: "$2"))"
 
     private static func settings(isLocal: String, lockTimeout: String) -> String {
@@ -58,12 +63,12 @@ extension ServerText {
         set_config('lock_timeout', \(lockTimeout)::TEXT, \(isLocal))
         """
     }
-    /// Whether the schema is there; bound: its name.
+    /// Returns a row if the schema exists; bound: its name.
     package static let schemaExists = "SELECT 1 FROM pg_namespace WHERE nspname = $1::TEXT"
     package static func createSchema(_ name: String) -> String {
         "CREATE SCHEMA IF NOT EXISTS \(SQLIdentifier.quoted(name))"
     }
-    /// Has a schema say what it is, to whoever asks for it.
+    /// Writes a comment on a schema.
     package static func describe(schema name: String, _ description: String, in dialect: SQLDialect) -> String {
         var text = SQLText(in: dialect)
         text.append("COMMENT ON SCHEMA ")
@@ -71,12 +76,12 @@ extension ServerText {
         text.append(quoted: description)
         return text.sql
     }
-    /// The schemas that say what begins so, and all that they say; bound: the beginning.
+    /// Returns the schemas whose comment begins with a prefix, with their comments; bound: the prefix.
     package static let describedSchemas = """
         SELECT CAST(nspname AS TEXT), obj_description(oid, 'pg_namespace') FROM pg_namespace \
         WHERE starts_with(obj_description(oid, 'pg_namespace'), $1::TEXT) ORDER BY 1
         """
-    /// Fails where something is in it.
+    /// Drops the schema; fails if it is not empty.
     package static func dropEmptySchema(_ name: String) -> String {
         "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) RESTRICT"
     }
@@ -84,26 +89,26 @@ extension ServerText {
         "DROP SCHEMA IF EXISTS \(SQLIdentifier.quoted(name)) CASCADE"
     }
 
-    // MARK: The schema's number
+    // MARK: Schema version
 
-    /// The number as a column beside others, of one state of the database.
+    /// The version as a column next to others, from the same snapshot.
     package static let schemaVersionColumn = SQLExpression.scalar(
         SelectStatement([.init(.column(nil, "Z_VERSION"))], from: .init("Z_METADATA")))
-    /// Has a row where that is the number; bound: the number.
+    /// Returns a row if the version is the bound one.
     package static let schemaVersionIs = "SELECT 1 FROM \(quoted("Z_METADATA")) WHERE \(quoted("Z_VERSION")) = $1"
 
-    /// 1 where this may call the function.
+    /// Returns 1 if the role may call the function.
     package static let hasSchemaNumber = """
         SELECT 1 FROM (SELECT to_regprocedure('\(quoted(schemaNumber))()') AS id) AS found \
         WHERE has_function_privilege(id, 'EXECUTE')
         """
-    /// What it says.
+    /// Returns the function's version.
     package static let selectSchemaNumber = "SELECT \(callSchemaNumber)"
-    /// Has a row where that is the number by the function; bound: the number.
+    /// Returns a row if the function's version is the bound one.
     package static let schemaNumberIs = "SELECT 1 WHERE \(callSchemaNumber) = $1::BIGINT"
-    /// Whether a statement calls it.
+    /// Returns whether a statement calls the function.
     package static func asksSchemaNumber(_ sql: String) -> Bool { sql.contains(callSchemaNumber) }
-    /// Has the function be there, and be another whenever anybody changes the number, in whichever way.
+    /// Creates the function, and a trigger that replaces it after each change of the version by any client.
     package static let keepSchemaNumber = [
         """
         CREATE FUNCTION \(quoted(schemaNumbered))() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE FORMAT( \
@@ -114,7 +119,7 @@ extension ServerText {
         CREATE TRIGGER \(quoted(schemaNumbered)) AFTER INSERT OR UPDATE OF \(quoted("Z_VERSION")) \
         ON \(quoted("Z_METADATA")) FOR EACH ROW EXECUTE FUNCTION \(quoted(schemaNumbered))()
         """,
-        // Where rows come from another server, too.
+        // Also for rows that logical replication writes.
         "ALTER TABLE \(quoted("Z_METADATA")) ENABLE ALWAYS TRIGGER \(quoted(schemaNumbered))",
     ]
 
@@ -126,7 +131,7 @@ extension ServerText {
     package static let analyze = "ANALYZE"
     package static let vacuum = "VACUUM"
 
-    /// What the server says of itself: names and values.
+    /// Returns the server's settings: names and values.
     package static let settings =
         settingsWithoutSizes + """
              \
@@ -139,11 +144,11 @@ extension ServerText {
         UNION ALL SELECT 'schema', current_schema() UNION ALL SELECT 'database', current_database()
         """
 
-    // MARK: Rights
+    // MARK: Permissions
 
     package static let rightToRead = "SELECT"
 
-    /// The right that a statement on rows asks for, as it is granted; `nil` for others.
+    /// Returns the permission that a statement on rows needs, as in GRANT; `nil` for other statements.
     package static func right(toRun sql: String) -> String? {
         switch sql.prefix(while: { $0 != " " }).uppercased() {
         case "SELECT": sql.hasSuffix(" FOR UPDATE") || sql.hasSuffix(" FOR SHARE") ? "SELECT and UPDATE" : rightToRead

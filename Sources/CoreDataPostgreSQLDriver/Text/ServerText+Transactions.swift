@@ -8,9 +8,10 @@ extension ServerText {
     package static let beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     package static let rollback = "ROLLBACK"
 
-    /// One statement of several, which runs them in any order and fails where one that counts on a row changes, or gives, another number.
+    /// Combines statements to one, which runs them in any order. It fails if a statement that expects one row changes
+    /// or returns another number.
     ///
-    /// - Parameter statements: each with the number of its parameters; those of the later ones are counted on.
+    /// - Parameter statements: each with the number of its parameters, which are numbered consecutively.
     package static func together(_ statements: [(sql: String, parameters: Int, isOfOneRow: Bool)]) -> String {
         var (parts, rows): ([String], [String]) = ([], [])
         var first = 0
@@ -22,12 +23,12 @@ extension ServerText {
             if one.isOfOneRow { rows.append("(SELECT 1 FROM \(name))") }
             first += one.parameters
         }
-        // A sum with a row that is not there is NULL, and two rows are no value: to count them costs the server more.
+        // A sum with a missing row is NULL, and a subquery with two rows fails: counting would cost the server more.
         let outcome = rows.isEmpty ? "1" : "1 / COALESCE(\(rows.joined(separator: " + ")), 0)"
         return "WITH \(parts.joined(separator: ", ")) SELECT \(outcome)"
     }
 
-    /// The text with `$1` as `$5` where four others come first.
+    /// Returns the text with `$1` as `$5` if four other parameters come first.
     private static func renumbered(_ sql: String, from first: Int) -> String {
         guard first > 0 else { return sql }
         var text: [UInt8] = []
@@ -49,62 +50,64 @@ extension ServerText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A part of a transaction that may fail without it.
+    /// Begins a savepoint.
     package static let beginAttempt = "SAVEPOINT attempt"
     package static let endAttempt = "RELEASE SAVEPOINT attempt"
     package static let giveUpAttempt = "ROLLBACK TO SAVEPOINT attempt"
 
-    /// What tells the state that a transaction sees from others.
+    /// Returns the identifier of the transaction's snapshot.
     package static let snapshot = "SELECT CAST(pg_current_snapshot() AS TEXT)"
-    /// A name for it, where the server has none.
+    /// Returns an identifier for it, for servers without snapshot identifiers.
     package static let unnamedSnapshot = "SELECT CAST(gen_random_uuid() AS TEXT)"
 
-    /// Waits for all that write, and keeps them out until the transaction ends.
+    /// Waits for all writers, and locks them out until the transaction ends.
     ///
-    /// - Parameter number: what ``useSchema(knowsSessions:locksByNumber:setsTransactions:)`` tells.
+    /// - Parameter number: the result of ``useSchema(knowsSessions:locksByNumber:setsTransactions:)``.
     package static func lockAlone(_ number: Int64) -> String { "SELECT pg_advisory_xact_lock(\(number))" }
-    /// Waits for who has the other lock, and keeps them out until the transaction ends.
+    /// Waits for holders of the exclusive lock, and locks them out until the transaction ends.
     package static func lockBeside(_ number: Int64) -> String { "SELECT pg_advisory_xact_lock_shared(\(number))" }
 
-    /// The same two, where the server has no locks but those of rows: the store's own row is locked, once there is one.
+    /// The same two locks for servers without advisory locks: they lock the store's own row, after it exists.
     package static let lockRowAlone = "SELECT 1 FROM \(quoted("Z_METADATA")) FOR UPDATE"
     package static let lockRowBeside = "SELECT 1 FROM \(quoted("Z_METADATA")) FOR SHARE"
-    /// Whether there is a store's row to lock.
+    /// Returns a row if the store's row exists.
     package static let hasMetadata = "SELECT 1 WHERE to_regclass('\(quoted("Z_METADATA"))') IS NOT NULL"
 
-    /// A lock where nobody has it, without waiting; 1 or 0; bound: its name.
+    /// Tries to take a lock without waiting; returns 1 or 0; bound: its name.
     package static let tryLock = "SELECT CAST(pg_try_advisory_xact_lock(hashtextextended($1::TEXT, 7)) AS INTEGER)"
-    /// Has the transaction not be ended because nothing is asked of it for a while.
+    /// Disables the idle timeout for the transaction.
     package static let allowPauses = "SELECT set_config('idle_in_transaction_session_timeout', '0', true)"
     package static let isThere = "SELECT 1"
 
-    /// Marks the transaction as the writer's, until it ends, where the session is not his; bound: the writer.
+    /// Marks the transaction with its writer until it ends, for sessions that are not persistent; bound: the writer.
     package static let markWriter = "SELECT pg_advisory_xact_lock($1::BIGINT)"
 
-    /// What tells later whether this transaction was committed.
+    /// Returns the ID for querying the transaction's outcome later.
     package static let transactionToken = "SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT)"
-    /// `committed`, `aborted`, `in progress`, or NULL for one that the server no longer knows; bound: the token.
+    /// Returns `committed`, `aborted`, `in progress`, or NULL if the server no longer knows the transaction; bound: the
+    /// token.
     package static let transactionStatus = "SELECT pg_xact_status(CAST(CAST($1::BIGINT AS TEXT) AS xid8))"
 
-    // MARK: Noting commits
+    // MARK: Recording commits
 
-    /// 1 where transactions can note in the store that they are committed.
+    /// Returns 1 if transactions can record their commit in the store.
     package static let hasCommits = """
         SELECT 1 FROM (SELECT to_regclass('\(quoted(commits))') AS id) AS found WHERE has_table_privilege(id, 'SELECT') \
         AND has_table_privilege(id, 'INSERT') AND has_table_privilege(id, 'UPDATE')
         """
-    /// Has the transaction note that it is committed, unless it was given up; bound: the writer, and the number of the transaction.
+    /// Records the transaction's commit, unless its number was revoked; bound: the writer, and the number of the
+    /// transaction.
     package static let noteCommit = noting("VALUES ($1, $2, statement_timestamp())")
-    /// The same, where the schema is the one that is known; bound: its number, too. Else there is nothing to note yet.
+    /// Records the commit if the schema version is the bound one; otherwise it records nothing.
     package static let noteCommitToSchema = noting(
         """
         SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() FROM \(quoted("Z_METADATA")) \
         WHERE \(quoted("Z_VERSION")) = $3::BIGINT
         """)
-    /// The same by the number's function.
+    /// The same, with the version from the function.
     package static let noteCommitToSchemaNumber = noting(
         "SELECT $1::BIGINT, $2::BIGINT, statement_timestamp() WHERE \(callSchemaNumber) = $3::BIGINT")
-    /// Whether a statement is one of these.
+    /// Returns whether a statement records a commit.
     package static func isNote(_ sql: String) -> Bool {
         sql == noteCommit || sql == noteCommitToSchema || sql == noteCommitToSchemaNumber
     }
@@ -117,9 +120,10 @@ extension ServerText {
         WHERE \(quoted(commits)).\(quoted("Z_VERSION")) < EXCLUDED.\(quoted("Z_VERSION"))
         """
     }
-    /// Gives the number that a writer has noted last, once no transaction has his row any more. Where that is a lower one than his
-    /// transaction's it becomes the one above, so that the transaction, which may still be on its way, finds nothing to note and fails.
-    /// Bound: the writer, and the number of the transaction.
+    /// Returns the last number that a writer has recorded, after waiting for any transaction that holds the writer's
+    /// row. If the number is lower than that of the transaction in question, it is set to the transaction's number plus
+    /// one. A transaction that is still in flight then finds nothing to record and fails. Bound: the writer, and the
+    /// number of the transaction.
     package static let giveUpCommit = """
         INSERT INTO \(quoted(commits)) (\(quoted("Z_PK")), \(quoted("Z_VERSION")), \(quoted("ZTIMESTAMP"))) \
         VALUES ($1, $2::BIGINT + 1, statement_timestamp()) ON CONFLICT (\(quoted("Z_PK"))) DO UPDATE SET \
@@ -127,23 +131,23 @@ extension ServerText {
         THEN EXCLUDED.\(quoted("Z_VERSION")) ELSE \(quoted(commits)).\(quoted("Z_VERSION")) END, \
         \(quoted("ZTIMESTAMP")) = EXCLUDED.\(quoted("ZTIMESTAMP")) RETURNING \(quoted("Z_VERSION"))
         """
-    /// Takes away what writers have noted of whom nothing was heard for a week, unless somebody has their rows.
+    /// Deletes the records of writers that have not committed for a week, except rows that are locked.
     package static let forgetCommits = """
         DELETE FROM \(quoted(commits)) WHERE \(quoted("Z_PK")) IN (SELECT \(quoted("Z_PK")) FROM \(quoted(commits)) \
         WHERE \(quoted("ZTIMESTAMP")) < statement_timestamp() - INTERVAL '7 days' FOR UPDATE SKIP LOCKED)
         """
-    /// Ends a session of one's own that is lost; bound: its process, and when it began.
+    /// Terminates a lost session of this client; bound: its process ID and its start time.
     package static let endSession = """
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
         WHERE pid = $1::BIGINT AND CAST(backend_start AS TEXT) = $2::TEXT
         """
-    /// Ends the session that has a transaction of the writer's; bound: the writer.
+    /// Terminates the session with a transaction of the writer; bound: the writer.
     package static let endSessionOfWriter = """
         SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted \
         AND CAST(classid AS BIGINT) = ($1::BIGINT >> 32) AND CAST(objid AS BIGINT) = ($1::BIGINT & 4294967295) \
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
         """
-    /// Numbers that differ once anybody has committed: a row for each who wrote in the last week.
+    /// Returns numbers that change with each commit, summed over all writers of the last week.
     package static let countCommits = """
         SELECT COUNT(*), CAST(SUM(CAST(\(quoted("Z_VERSION")) AS NUMERIC)) AS TEXT) FROM \(quoted(commits))
         """

@@ -2,34 +2,34 @@ import CSQLite
 import CoreDataPrimitives
 import CoreDataSQL
 
-/// What a connection and its statements share; they are used by one thread at a time.
+/// The state that a connection shares with its statements; one thread uses it at a time.
 final class ConnectionState {
     let database: OpaquePointer
-    /// What the function for `now()` says.
+    /// The clock of the function for `now()`.
     let clock: StoreClock
-    // Read for every value that is bound; one thread at a time has the connection.
+    // Accessed for every bound value; one thread at a time holds the connection.
     @exclusivity(unchecked) var observer: (any SQLObserver)?
-    /// Statements that have been stepped and not been reset.
+    /// The number of statements that were stepped and not reset.
     @exclusivity(unchecked) var runningCount = 0
-    /// Counts how often every statement was ended at once; runs of earlier epochs are over.
+    /// Counts how often all statements were ended together; runs of earlier epochs have ended.
     @exclusivity(unchecked) var epoch = 0
     /// Whether the driver has begun a transaction that it will end.
     @exclusivity(unchecked) var isInTransaction = false
-    /// Whether SQLite has rolled that transaction back by itself; what came after would be on its own.
+    /// Whether SQLite rolled that transaction back by itself; further statements would run outside a transaction.
     @exclusivity(unchecked) var isDoomed = false
-    /// What a ``SQLiteKeyedStatement`` looks for, until it is taken.
+    /// The key that a ``SQLiteKeyedStatement`` requests next, until the function reads it.
     @exclusivity(unchecked) var nextKey: Int64?
     var reports: [DerivedAttributeReport] = []
-    /// Whether ``schemaWatch`` is to be asked where a statement was prepared anew.
+    /// Whether to call ``schemaWatch`` after SQLite prepared a statement again.
     @exclusivity(unchecked) var watchesSchema = false
-    /// Whether it is to be asked after the next first step: of a new connection, and as long as it refuses.
+    /// Whether to call it after the next first step: for a new connection, and while the check fails.
     @exclusivity(unchecked) var mustCheckSchema = false
     @exclusivity(unchecked) var isCheckingSchema = false
     var schemaWatch: SchemaWatch?
-    /// Whose state it is; `nil` once that is gone. A weak reference would make every use of a connection slower.
+    /// The connection; `nil` after it is deallocated. A weak reference would make every use of a connection slower.
     unowned(unsafe) var connection: SQLiteConnection?
 
-    /// Asked now and then while a statement runs whether it shall go on.
+    /// Polled while a statement runs, to decide whether it continues.
     var stop: StatementStop? {
         didSet { stop === oldValue ? () : askStop() }
     }
@@ -41,7 +41,7 @@ final class ConnectionState {
 
     private func askStop() {
         guard let stop else { return sqlite3_progress_handler(database, 0, nil, nil) }
-        // The state has the stop for as long as SQLite asks it.
+        // The state retains the stop for as long as SQLite polls it.
         sqlite3_progress_handler(
             database, StatementStop.steps,
             { context in
@@ -55,18 +55,18 @@ final class ConnectionState {
         return .last(of: database, code: code, sql: sql)
     }
 
-    /// Whether SQLite knows the functions and collations of ``SQLiteFunctions``.
+    /// Whether the functions and collations of ``SQLiteFunctions`` are registered.
     private var hasFunctions = false
 
-    /// Prepares a statement; once more with our functions and collations where it asks for one of them.
+    /// Prepares a statement. If it uses one of our functions or collations, registers them and prepares it again.
     ///
-    /// To have them takes a tenth of what it takes to open a small store and to read from it, which asks for none.
+    /// Registration takes a tenth of the time of opening a small store and reading from it, which needs none of them.
     func prepare(_ body: () -> Int32) throws -> Int32 {
         let code = body()
         return code != SQLITE_OK ? try addFunctions(missedBy: code) ? body() : code : code
     }
 
-    /// Whether a statement failed for want of them, and has them now.
+    /// Registers the functions if a statement failed because they were missing; returns whether it did.
     func addFunctions(missedBy code: Int32) throws -> Bool {
         guard !hasFunctions, code & 0xff == SQLITE_ERROR else { return false }
         let message = String(cString: sqlite3_errmsg(database))
@@ -82,9 +82,9 @@ final class ConnectionState {
     }
 }
 
-/// Who says when statements are to stop.
+/// Decides when statements stop.
 final class StatementStop: Sendable {
-    /// So many steps of SQLite's machine lie between two questions: some hundred microseconds.
+    /// The number of virtual machine steps between two polls: some hundred microseconds.
     static let steps: Int32 = 4000
 
     let isStopped: @Sendable () -> Bool

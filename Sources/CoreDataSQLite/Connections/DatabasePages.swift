@@ -1,6 +1,7 @@
 import Foundation
 
-/// The pages of a database file, as far as they are read to find rows that nothing leads to: <https://sqlite.org/fileformat2.html>.
+/// The pages of a database file, parsed as far as necessary to find orphaned rows:
+/// <https://sqlite.org/fileformat2.html>.
 struct DatabasePages {
     enum Kind: UInt8 {
         case interior = 0x05
@@ -10,12 +11,12 @@ struct DatabasePages {
     let bytes: Data
     let pageSize: Int
     let count: Int
-    /// What a page has for cells: the end may be set aside.
+    /// The part of a page that cells can use: the end may be reserved.
     let usableSize: Int
-    /// The page on which programs take locks, which holds nothing.
+    /// The page whose bytes are used for file locks; it contains no data.
     var reservedPage: Int { 0x4000_0000 / pageSize + 1 }
 
-    /// `nil` where the file does not begin as a database does.
+    /// Parses the header; `nil` if the file does not start like a database.
     init?(_ bytes: Data) {
         guard bytes.count >= 512, bytes.starts(with: Data("SQLite format 3\0".utf8)) else { return nil }
         self.bytes = bytes
@@ -30,14 +31,14 @@ struct DatabasePages {
     // MARK: Numbers
 
     private func start(_ page: Int) -> Int { (page - 1) * pageSize }
-    /// The first page begins with the file's header.
+    /// The offset of the page header; the first page starts with the file header.
     private func header(_ page: Int) -> Int { page == 1 ? 100 : 0 }
 
     private func number(_ page: Int, _ offset: Int, _ length: Int) -> Int {
         bytes[(start(page) + offset)..<(start(page) + offset + length)].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A number of one to nine bytes and where it ends; `nil` beyond the page.
+    /// Reads a number of one to nine bytes and returns its end; `nil` beyond the page.
     private func varint(_ page: Int, _ offset: Int) -> (value: Int64, end: Int)? {
         var value: UInt64 = 0
         for index in 0..<9 {
@@ -54,7 +55,7 @@ struct DatabasePages {
 
     func kind(_ page: Int) -> Kind? { Kind(rawValue: bytes[start(page) + header(page)]) }
 
-    /// Where the cells of a page are; `nil` where that cannot be.
+    /// Returns the offsets of a page's cells; `nil` if they are invalid.
     private func cells(_ page: Int, _ kind: Kind) -> [Int]? {
         let header = header(page)
         let first = header + (kind == .leaf ? 8 : 12)
@@ -70,7 +71,7 @@ struct DatabasePages {
         return cells
     }
 
-    /// The pages that an interior one leads to, each but the last with the highest key that it may have.
+    /// Returns the child pages of an interior page, each except the last with its highest possible key.
     func children(_ page: Int) -> [(page: Int, key: Int64?)]? {
         guard let cells = cells(page, .interior), !cells.isEmpty else { return nil }
         var children: [(page: Int, key: Int64?)] = []
@@ -84,7 +85,7 @@ struct DatabasePages {
         return children.allSatisfy { $0.page > 1 && $0.page <= count } ? children : nil
     }
 
-    /// The keys of the first and last row of a leaf; `nil` where it is damaged or empty.
+    /// Returns the keys of the first and last row of a leaf; `nil` if it is damaged or empty.
     func keys(ofLeaf page: Int) -> ClosedRange<Int64>? {
         guard let cells = cells(page, .leaf), !cells.isEmpty else { return nil }
         var first: Int64?
@@ -99,7 +100,7 @@ struct DatabasePages {
         return first.map { $0...last }
     }
 
-    /// The values of the row at the leaf's beginning that are whole numbers, `nil` for the others; only those that lie in the page.
+    /// Returns the integers in the first row of a leaf, `nil` for other values; only those that lie in the page.
     func numbers(ofFirstRowIn page: Int) -> [Int64?]? {
         guard let cell = cells(page, .leaf)?.first, let size = varint(page, cell),
             let key = varint(page, size.end), let header = varint(page, key.end)
@@ -126,7 +127,7 @@ struct DatabasePages {
             default:
                 numbers.append(nil)
                 let length = (type.value - 12) / 2
-                // The rest lies elsewhere.
+                // The rest of the row is on overflow pages.
                 guard length < Int64(usableSize) else {
                     value = usableSize
                     continue
@@ -137,7 +138,7 @@ struct DatabasePages {
         return numbers
     }
 
-    /// The pages that are free: their rows were deleted.
+    /// The free pages, whose rows were deleted.
     var freePages: Set<Int> {
         var free: Set<Int> = []
         var trunk = number(1, 32, 4)

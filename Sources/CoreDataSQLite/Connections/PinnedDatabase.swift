@@ -3,34 +3,34 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// A state of a database that others have gone on from: one connection, in a read transaction that stays open.
+/// A snapshot of a database: one connection with a read transaction that stays open.
 ///
-/// SQLite shows a reader of a file with a write-ahead log what was committed when its transaction began, whoever commits later,
-/// in this process or another. The transaction ends when nobody holds this object any more, or when the state is given up because
-/// the log has become too long:
+/// SQLite shows a reader of a file in WAL mode the state that was committed when its transaction began. Later commits,
+/// in this process or another, do not change it. The transaction ends when this object is released, or when the
+/// snapshot is invalidated because the log has become too long:
 ///
 /// ```
-///             nobody holds it
-///    open ───────────────────────▶ the connection serves the next state
-///      │ the log is too long, the database is closed or moved
-///      └──────────────▶ given up: reading fails with SQLFailure.Kind.stateGone, and never shows anything newer
+///             released
+///     open ───────────────────────▶ the connection serves the next snapshot
+///       │     the log is too long, the database is closed or moved
+///       └──────────────▶ invalidated: reading fails with SQLFailure.Kind.stateGone, and never shows newer data
 /// ```
-/// Whoever reads waits for others who do; calls may be nested on one thread.
+/// Readers use the connection one at a time; calls may be nested on one thread.
 final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
-    // Safe because `turn` is held by whoever uses the connection, and `open` guards who closes it.
+    // Safe because the thread that uses the connection holds `turn`, and `open` guards its closing.
 
     let dialect: SQLDialect
     private let base: SQLiteDatabase
-    /// Where the log stood; `nil` where that is not known, since somebody committed meanwhile.
+    /// The log's position; `nil` if it is unknown, because another client committed while the transaction began.
     private let state: WriteAheadLogIndex.State?
     private let turn = NSRecursiveLock()
-    /// How deeply the thread is in calls that has the turn.
+    /// The nesting depth of the calls of the thread that holds `turn`.
     private var depth = 0
-    private let isGivenUp = Atomic<Bool>(false)
-    /// The connection until it is closed: to be interrupted, and for its view of the log.
+    private let isInvalidated = Atomic<Bool>(false)
+    /// The connection until it is closed; used to interrupt it and to read its view of the log.
     private let open: Mutex<SQLiteConnection?>
 
-    /// The connection has its transaction.
+    /// Makes a snapshot from a connection whose transaction is already open.
     init(_ base: SQLiteDatabase, _ connection: SQLiteConnection, _ state: WriteAheadLogIndex.State?) {
         self.base = base
         self.state = state
@@ -46,18 +46,19 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
         base.states.countRelease()
     }
 
-    /// Whether nobody has committed since.
+    /// Whether no client has committed since.
     var isNewest: Bool {
-        guard let state, !isGivenUp.load(ordering: .acquiring) else { return false }
+        guard let state, !isInvalidated.load(ordering: .acquiring) else { return false }
         return open.withLock { $0?.logIndex?.state == state }
     }
 
-    /// How long the log is now; 0 for a state that stands in no log's way.
+    /// The current length of the log; 0 if this snapshot does not prevent its reset.
     var logByteCount: Int { open.withLock { $0?.logIndex?.state.logByteCount ?? 0 } }
 
-    /// Ends the transaction, now or when whoever reads at the moment has finished; `waits` for that.
-    func giveUp(waits: Bool) {
-        isGivenUp.store(true, ordering: .releasing)
+    /// Ends the transaction now, or when the current reader has finished; `waits` decides whether the call waits for
+    /// that.
+    func invalidate(waits: Bool) {
+        isInvalidated.store(true, ordering: .releasing)
         if waits { turn.lock() } else if !turn.try() { return }
         defer { turn.unlock() }
         if depth == 0 { closeConnection() }
@@ -89,10 +90,10 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
         depth += 1
         defer {
             depth -= 1
-            if depth == 0, isGivenUp.load(ordering: .acquiring) { closeConnection() }
+            if depth == 0, isInvalidated.load(ordering: .acquiring) { closeConnection() }
         }
-        guard !isGivenUp.load(ordering: .acquiring), let connection = open.withLock({ $0 }) else { throw Self.gone }
-        // Without its transaction the connection would show what is there now.
+        guard !isInvalidated.load(ordering: .acquiring), let connection = open.withLock({ $0 }) else { throw Self.gone }
+        // Without its transaction, the connection would show the current state.
         guard sqlite3_get_autocommit(connection.handle) == 0 else { throw lost() }
         if depth == 1 { connection.state.observer = base.observer }
         defer { if depth == 1 { connection.resetStatements() } }
@@ -105,7 +106,7 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
     func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R { try read(body) }
 
     func stopping<R>(when isStopped: @escaping @Sendable () -> Bool, _ body: () throws -> R) throws -> R {
-        // Nobody else reads with the connection meanwhile.
+        // Prevents other threads from reading with the connection meanwhile.
         turn.lock()
         defer { turn.unlock() }
         let connection = open.withLock { $0 }
@@ -115,15 +116,15 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
         return try body()
     }
 
-    /// SQLite has ended the transaction by itself.
+    /// Handles a transaction that SQLite ended by itself.
     private func lost() -> SQLFailure {
-        isGivenUp.store(true, ordering: .releasing)
+        isInvalidated.store(true, ordering: .releasing)
         return Self.gone
     }
 
     func pinned() throws -> (any SQLDatabase)? { self }
 
-    // MARK: What a former state has not
+    // MARK: Operations that a snapshot does not support
 
     private static var readOnly: SQLFailure { .misuse("a former state of a database was to be changed") }
 
@@ -137,13 +138,13 @@ final class PinnedDatabase: SQLDatabase, @unchecked Sendable {
     func analyze() throws { throw Self.readOnly }
     func vacuum() throws { throw Self.readOnly }
 
-    func close() { giveUp(waits: true) }
+    func close() { invalidate(waits: true) }
     func interrupt() { open.withLock { if let handle = $0?.handle { sqlite3_interrupt(handle) } } }
     func setObserver(_ observer: (any SQLObserver)?) { base.setObserver(observer) }
     func addObserver(_ observer: any SQLObserver) { base.addObserver(observer) }
     func removeObserver(_ observer: any SQLObserver) { base.removeObserver(observer) }
     func note(_ text: @autoclosure () -> String) { base.note(text()) }
-    /// The schema is what it was when the state was pinned.
+    /// The schema is that of the time when the snapshot was pinned.
     func setSchemaCheck(_ check: (@Sendable (any SQLConnection) throws -> Void)?) {}
     func makeCommitCounter() throws -> (any SQLCommitCounter)? { nil }
     func integrityProblems() throws -> [String] { try base.integrityProblems() }

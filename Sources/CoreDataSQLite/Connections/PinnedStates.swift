@@ -3,27 +3,27 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// The former states of one database that somebody holds, each with a connection.
+/// The retained snapshots of one database, each with a connection.
 ///
-/// As long as one is held the log only grows, since its beginning may be needed: what it may grow to, and how many states are
-/// held, is bounded by the ``SQLiteOptions``. Where the log has become longer all states are given up, for it can begin anew only
-/// when nobody reads any of it.
+/// While a snapshot is retained, the log only grows, since its start may be needed. The ``SQLiteOptions`` limit the log
+/// and the number of snapshots. If the log exceeds its limit, all snapshots are invalidated, because the log can be
+/// reset only when no client reads from it.
 final class PinnedStates: Sendable {
     private struct Held {
         weak var database: PinnedDatabase?
     }
 
     private struct State {
-        /// Oldest first; some may have been let go of.
+        /// Oldest first; some may have been released.
         var held: [Held] = []
         var isClosed = false
 
         var databases: [PinnedDatabase] { held.compactMap(\.database) }
     }
 
-    /// Guards the list, also while a state is added.
+    /// Guards the list, also while a snapshot is added.
     private let state = Mutex(State())
-    /// A connection that nobody uses at the moment.
+    /// A connection that is not in use.
     private let spare = Mutex<SQLiteConnection?>(nil)
     private let count = Atomic<Int>(0)
 
@@ -31,9 +31,10 @@ final class PinnedStates: Sendable {
 
     // MARK: Adding
 
-    /// The newest state; the one that is held where nobody has committed since. `nil` where the file has no write-ahead log.
+    /// Returns the newest snapshot; an existing one if no client has committed since. `nil` if the file has no
+    /// write-ahead log.
     func pin(_ base: SQLiteDatabase, _ options: SQLiteOptions) throws -> PinnedDatabase? {
-        // Let go of outside the lock.
+        // Released outside the lock.
         var present: [PinnedDatabase] = []
         let made = try state.withLock { state throws -> (PinnedDatabase, isFirst: Bool)? in
             if state.isClosed { throw SQLFailure.misuse("the database is closed") }
@@ -41,7 +42,7 @@ final class PinnedStates: Sendable {
             state.held.removeAll { $0.database == nil }
             if let newest = present.last, newest.isNewest { return (newest, false) }
             if let newest = present.last, newest.logByteCount > options.stateLogByteCount {
-                present.forEach { $0.giveUp(waits: false) }
+                present.forEach { $0.invalidate(waits: false) }
             } else if present.count >= options.stateCount {
                 throw SQLFailure(
                     kind: .tooManyStates, code: Int(SQLITE_BUSY),
@@ -62,15 +63,15 @@ final class PinnedStates: Sendable {
             }
         }
         withExtendedLifetime(present) {}
-        if let made, made.isFirst { scheduleLook(base) }
+        if let made, made.isFirst { scheduleLogCheck(base) }
         return made?.0
     }
 
-    // MARK: Letting go
+    // MARK: Releasing
 
     func countRelease() { count.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Keeps a connection for the next state, or closes it.
+    /// Keeps a connection for the next snapshot, or closes it.
     func offer(_ connection: SQLiteConnection) {
         let isKept = state.withLock { state in
             !state.isClosed
@@ -90,13 +91,13 @@ final class PinnedStates: Sendable {
         }
     }
 
-    /// Gives all states up: those that are being read, when that has ended, or waits for it.
-    func giveUpAll(waits: Bool, closes: Bool = false) {
+    /// Invalidates all snapshots. Snapshots that are being read end after that; `waits` makes the call wait.
+    func invalidateAll(waits: Bool, closes: Bool = false) {
         let present = state.withLock { state in
             if closes { state.isClosed = true }
             return state.databases
         }
-        for database in present { database.giveUp(waits: waits) }
+        for database in present { database.invalidate(waits: waits) }
         takeSpare()?.close()
     }
 
@@ -106,33 +107,33 @@ final class PinnedStates: Sendable {
 
     // MARK: The log
 
-    /// After a commit: gives the states up where the log has become too long.
+    /// After a commit: invalidates the snapshots if the log is too long.
     @inline(__always)
     func checkLog(of writer: SQLiteConnection, _ options: @autoclosure () -> SQLiteOptions) {
         guard count.load(ordering: .relaxed) > 0, let index = writer.logIndex else { return }
         let limit = options().stateLogByteCount
         guard index.state.logByteCount > limit else { return }
-        giveUpAll(waits: false)
-        // Whoever pins the newest state once all of the log is in the file does not need the log, which then begins anew whoever
-        // reads. It is cut to the limit by that.
+        invalidateAll(waits: false)
+        // A snapshot pinned after the whole log is in the file does not need the log, which can then be reset despite
+        // that reader. The reset truncates the log to the limit.
         sqlite3_exec(writer.handle, "PRAGMA journal_size_limit = \(limit)", nil, nil, nil)
         sqlite3_wal_checkpoint_v2(writer.handle, "main", SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }
 
-    /// While states are held, others may write whom nobody here sees.
-    private func scheduleLook(_ base: SQLiteDatabase) {
+    /// Schedules a check of the log: while snapshots are retained, other processes may commit unnoticed.
+    private func scheduleLogCheck(_ base: SQLiteDatabase) {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(2)) { [weak base] in
             guard let base else { return }
             let present = base.states.state.withLock { $0.databases }
-            guard !present.isEmpty else { return base.states.lookAgain(base) }
+            guard !present.isEmpty else { return base.states.repeatLogCheck(base) }
             let limit = base.options.stateLogByteCount
-            if present.contains(where: { $0.logByteCount > limit }) { base.states.giveUpAll(waits: false) }
-            base.states.lookAgain(base)
+            if present.contains(where: { $0.logByteCount > limit }) { base.states.invalidateAll(waits: false) }
+            base.states.repeatLogCheck(base)
         }
     }
 
-    private func lookAgain(_ base: SQLiteDatabase) {
-        if count.load(ordering: .relaxed) > 0 { scheduleLook(base) }
+    private func repeatLogCheck(_ base: SQLiteDatabase) {
+        if count.load(ordering: .relaxed) > 0 { scheduleLogCheck(base) }
     }
 }
 
@@ -145,8 +146,8 @@ extension SQLiteDatabase {
 }
 
 extension SQLiteConnection {
-    /// Begins a transaction that sees the newest state and stays open: where the log stood, if nobody committed meanwhile. `nil` where
-    /// the file has no log that others share.
+    /// Begins a transaction that sees the newest state and stays open. Returns the log's position, unless another
+    /// client committed meanwhile; `nil` if the file has no shared log.
     func pin() throws -> (state: WriteAheadLogIndex.State?, Void)? {
         guard try rows("PRAGMA journal_mode" as SQLText).first?.first == .text("wal"), let index = logIndex else {
             return nil
@@ -156,7 +157,7 @@ extension SQLiteConnection {
             let before = index.state
             try begin(.beginDeferred)
             do {
-                // The first read fixes what the transaction sees.
+                // The first read fixes the state that the transaction sees.
                 _ = try schemaVersion()
             } catch {
                 endReading()

@@ -1,31 +1,31 @@
 import CSQLite
 import Foundation
 
-/// A file system for SQLite that keeps the index of a write-ahead log in the connection's own memory.
+/// A file system for SQLite that keeps the index of a write-ahead log in private memory of the connection.
 ///
-/// SQLite keeps that index in a file beside the database (`-shm`), which all users of the database share, and which a
-/// connection that may only read leaves behind. A connection that looks once, at a database that nobody else has open,
-/// makes the index for itself from the log:
+/// SQLite keeps that index in a file next to the database (`-shm`), which all clients share, and which a read-only
+/// connection leaves behind. A connection that reads once, from a database that no other client has open, can build the
+/// index from the log instead:
 ///
 ///     Shop.sqlite        read
 ///     Shop.sqlite-wal    read
 ///     Shop.sqlite-shm    not made
 ///
-/// Everything else is the usual file system's own doing: each open file is one of its files with four methods replaced
-/// and, behind it, what those need.
+/// The default file system does everything else. Each open file is one of its files with four methods replaced,
+/// followed by the data for these methods.
 enum PrivateLogIndex {
-    /// What to open a database with; `nil` where SQLite has no file system that can be built upon.
+    /// The name of the file system to open a database with; `nil` if SQLite has no default file system to extend.
     static let fileSystem: String? = register()
 
     private static let name = "opencoredata-private-log-index"
 
     private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// What stands behind a file of the usual file system.
+    /// The data after a file of the default file system.
     private struct Extension {
-        /// Those of the usual file system.
+        /// The methods of the default file system.
         var usual: UnsafePointer<sqlite3_io_methods>
-        /// The same but for the index.
+        /// The same methods, except those for the index.
         var methods: sqlite3_io_methods
         var regions: Unmanaged<Regions>
     }
@@ -36,7 +36,7 @@ enum PrivateLogIndex {
 
         deinit { removeAll() }
 
-        /// The part of that number, filled with zeroes when it is new; `nil` for one that is not there and not wanted.
+        /// Returns the part with the number, zero-filled if it is new; `nil` if it does not exist and `makes` is false.
         func part(_ index: Int, size: Int, makes: Bool) -> UnsafeMutableRawPointer? {
             while makes, parts.count <= index {
                 let part = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
@@ -52,7 +52,7 @@ enum PrivateLogIndex {
         }
     }
 
-    // Safe because it is set once, and SQLite's file systems are never taken away.
+    // Safe because it is set once, and SQLite never removes its file systems.
     nonisolated(unsafe) private static let usual = sqlite3_vfs_find(nil)
     private static let offset: Int = {
         let size = Int(usual?.pointee.szOsFile ?? 0)
@@ -76,7 +76,7 @@ enum PrivateLogIndex {
             PrivateLogIndex.extend(file, methods)
             return code
         }
-        // For as long as the program runs.
+        // Allocated for the lifetime of the program.
         let registered = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         registered.initialize(to: own)
         return sqlite3_vfs_register(registered, 0) == SQLITE_OK ? name : nil
@@ -97,7 +97,7 @@ enum PrivateLogIndex {
             part.pointee = PrivateLogIndex.regions(of: file).part(Int(index), size: Int(size), makes: makes != 0)
             return SQLITE_OK
         }
-        // Nobody else has the index.
+        // No other client uses the index.
         methods.xShmLock = { _, _, _, _ in SQLITE_OK }
         methods.xShmBarrier = { _ in }
         methods.xShmUnmap = { file, _ in
@@ -107,7 +107,7 @@ enum PrivateLogIndex {
         let place = place(file)
         place.initialize(
             to: Extension(usual: usual, methods: methods, regions: Unmanaged.passRetained(Regions())))
-        // The methods stand at a place of their own, so that the address stays theirs.
+        // The methods are stored at a fixed address, so that the pointer stays valid.
         let address = UnsafeRawPointer(place) + (MemoryLayout<Extension>.offset(of: \.methods) ?? 0)
         file.pointee.pMethods = address.assumingMemoryBound(to: sqlite3_io_methods.self)
     }

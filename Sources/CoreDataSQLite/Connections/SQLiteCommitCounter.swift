@@ -2,9 +2,10 @@ import CSQLite
 import CoreDataSQL
 import Synchronization
 
-/// `PRAGMA data_version` on a connection that never writes: it differs whenever any other connection has committed.
+/// Counts commits with `PRAGMA data_version` on a connection that never writes: the value changes after each commit of
+/// another connection.
 final class SQLiteCommitCounter: SQLCommitCounter {
-    /// Guards the connection, `nil` once it is closed.
+    /// Guards the connection, which is `nil` after closing.
     private let connection: Mutex<SQLiteConnection?>
 
     init(_ options: SQLiteOptions) throws { connection = Mutex(try SQLiteConnection(options, role: .reader)) }

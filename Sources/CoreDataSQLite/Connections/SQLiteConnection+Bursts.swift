@@ -2,7 +2,7 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-/// Milliseconds of a clock that is cheap to read and may be a few of them behind.
+/// The milliseconds of a coarse clock that is cheap to read and may be some milliseconds late.
 enum Ticks {
     static var now: Int64 {
         var time = timespec()
@@ -10,21 +10,21 @@ enum Ticks {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Reads that follow one another this fast belong together.
+    /// The maximum time between two reads of one burst.
     static let burstGap: Int64 = 8
-    /// After so many of them more are to be expected. To look after a transaction that stays open wakes a thread, which costs
-    /// as much as dozens of transactions: a program that opens a store and fetches once is spared it.
+    /// The number of reads after which a burst is assumed. The timer for an open transaction wakes a thread, which
+    /// costs as much as dozens of transactions. A program that opens a store and fetches once avoids that.
     static let burstStart = 8
-    /// How long a transaction may stay open between reads, and altogether.
+    /// The maximum time that a transaction stays open between reads, and in total.
     static let longestBurst = 100
 }
 
-// A burst: single statements that follow one another fast, as when faults fire one by one. They share a transaction, which
-// stays open between them, because to begin and end one costs as much as to read a row.
+// A burst: single statements in fast succession, for example when faults fire one by one. They share a transaction that
+// stays open between them, because beginning and ending a transaction costs as much as reading a row.
 //
-// Each statement sees the newest state all the same: before it runs, the header of the log's index is compared with what
-// it was when the transaction began, and a transaction that is behind is ended first. What an open transaction could hinder is
-// that the log begins anew, so it never outlives a write of this database, nor a tenth of a second.
+// Each statement still sees the newest state. Before it runs, the header of the log's index is compared with its state
+// when the transaction began; an outdated transaction is ended first. An open transaction can prevent a reset of the
+// log, so it ends before each write of this database, and after at most a tenth of a second.
 //
 //  ```
 //              in a burst, log unchanged while reading        next statement: log unchanged
@@ -33,14 +33,14 @@ enum Ticks {
 //       └──────────────────────────────────────────────┘
 //  ```
 extension SQLiteConnection {
-    /// What is known of the burst that the connection is in.
+    /// The state of the connection's current burst.
     struct Burst {
-        /// When the connection was last lent, and the time between that and the loan before.
+        /// The time when the connection was last lent, and the time since the loan before.
         var lastLoan: Int64 = 0
         var gap: Int64 = .max
-        /// How many single statements have followed one another that fast.
+        /// The number of single statements in fast succession.
         var count = 0
-        /// Of the transaction that is open.
+        /// The log's state in the open transaction.
         var state: WriteAheadLogIndex.State?
         var start: Int64 = 0
     }
@@ -53,7 +53,7 @@ extension SQLiteConnection {
         burst.lastLoan = ticks
     }
 
-    /// Counts the single statement for which the connection was lent; whether it is in a burst.
+    /// Counts the single statement for which the connection was lent; returns whether it belongs to a burst.
     func countsAsBurst() -> Bool {
         burst.count = burst.gap <= Ticks.burstGap ? burst.count + 1 : 0
         return burst.count >= Ticks.burstStart
@@ -66,7 +66,7 @@ extension SQLiteConnection {
         endReading()
     }
 
-    /// Runs `body` on the newest state, in the transaction that is open or in one that may stay open.
+    /// Runs `body` on the newest state, in the open transaction or in a new one that may stay open.
     func burstTransaction<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         guard let index = logIndex else { return try withoutTransaction(endsStatements: true, body) }
         if let state = burst.state, state != index.state || burst.lastLoan - burst.start > Ticks.longestBurst {
@@ -87,7 +87,8 @@ extension SQLiteConnection {
         defer { if !staysOpen { endReading() } }
         let result = try body(self)
         resetStatements()
-        // The first statement has fixed what the transaction sees: that is this state if it has not changed meanwhile.
+        // The first statement fixes the state that the transaction sees. If the log has not changed meanwhile, it is
+        // this state.
         staysOpen = index.state == before && sqlite3_get_autocommit(handle) == 0
         if staysOpen {
             burst.state = before

@@ -3,16 +3,16 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-// The bytes of a database's files, read through the handles that SQLite itself has of them. A descriptor of our own would, when it is
-// closed, release every lock that this process has on the file; SQLite closes its descriptors when that harms no other connection.
+// Reads the bytes of a database's files through SQLite's own file handles. Closing a separate descriptor would release
+// every lock of this process on the file; SQLite closes its descriptors only when no other connection is affected.
 extension SQLiteConnection {
     typealias OpenFile = UnsafeMutablePointer<sqlite3_file>
 
-    /// The first bytes of the file at a path, whatever it holds; fewer where it is shorter. `nil` where it cannot be read, or is no
-    /// regular file. No lock is taken.
+    /// Returns the first bytes of any file; fewer if it is shorter. `nil` if it cannot be read or is not a regular
+    /// file. It takes no lock.
     static func start(of path: String, count: Int) -> [UInt8]? {
         var status = stat()
-        // To open a pipe waits for whoever writes to it.
+        // Opening a pipe would block until a process writes to it.
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let database = try? open(path, SQLITE_OPEN_READONLY)
         else { return nil }
@@ -20,16 +20,16 @@ extension SQLiteConnection {
         return start(of: database, count: count)
     }
 
-    /// The first bytes of a connection's file.
+    /// Returns the first bytes of a connection's file.
     static func start(of database: OpaquePointer, count: Int) -> [UInt8]? {
         guard let file = file(of: database, SQLITE_FCNTL_FILE_POINTER), let size = size(of: file) else { return nil }
         return bytes(of: file, at: 0, count: Int(min(size, Int64(count))))
     }
 
-    /// Whether a file's first bytes are those of a database of SQLite ("Database File Format", 1.3.1).
+    /// Returns whether a file's first bytes are those of an SQLite database ("Database File Format", 1.3.1).
     static func isDatabase(_ start: [UInt8]) -> Bool { start.starts(with: Array("SQLite format 3\0".utf8)) }
 
-    /// Whether a file's first bytes say that it has a write-ahead log ("Database File Format", 1.3.3).
+    /// Returns whether a file's first bytes declare a write-ahead log ("Database File Format", 1.3.3).
     static func usesLog(_ start: [UInt8]) -> Bool { start.count >= 20 && start[18] == 2 && start[19] == 2 }
 
     // MARK: Handles
@@ -46,7 +46,7 @@ extension SQLiteConnection {
         return file.pointee.pMethods.pointee.xFileSize(file, &size) == SQLITE_OK ? size : nil
     }
 
-    /// `nil` where the file does not have that many bytes there.
+    /// Returns bytes of the file; `nil` if it is too short.
     static func bytes(of file: OpenFile, at offset: Int64, count: Int) -> [UInt8]? {
         guard count > 0 else { return [] }
         var bytes = [UInt8](repeating: 0, count: count)
@@ -55,18 +55,18 @@ extension SQLiteConnection {
 
     // MARK: Open files
 
-    /// Opens a database; the only call of `sqlite3_open_v2` for one that is a file.
+    /// Opens a database; the only call of `sqlite3_open_v2` for files.
     static func open(_ name: String, _ flags: Int32, fileSystem: String? = nil) throws -> OpaquePointer {
         var database: OpaquePointer?
         let code = sqlite3_open_v2(name, &database, flags | SQLITE_OPEN_NOMUTEX, fileSystem)
         if database != nil { sqlite3_extended_result_codes(database, 1) }
         guard code == SQLITE_OK, let database else {
             var failure = SQLFailure.last(of: database, code: code)
-            // What the system says tells more than SQLite's words for it.
+            // The system's error is more precise than SQLite's message.
             let number = sqlite3_system_errno(database)
             let reason = number == 0 ? failure.message : String(cString: strerror(number))
             failure.message = "cannot open '\(name)': \(reason)"
-            // The right to read it is asked for first: without that to write is of no use.
+            // Check the read permission first: write permission alone is not sufficient.
             if access(name, R_OK) != 0, errno == EACCES || errno == EPERM {
                 failure = SQLFailure(
                     kind: .unreadable, code: Int(code), message: "no permission to read '\(name)'")
@@ -82,7 +82,7 @@ extension SQLiteConnection {
         return database
     }
 
-    /// The folder, where a file is to be made and may not.
+    /// Returns the folder if a file must be created in it and the permission is missing.
     private static func forbiddenFolder(of path: String) -> String? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let files = FileManager.default
@@ -91,7 +91,7 @@ extension SQLiteConnection {
         return folder
     }
 
-    /// The file that is open; `nil` for a database in memory, and where another file has taken its place since.
+    /// The open file; `nil` for a database in memory, and if another file has replaced it.
     var openFile: OpenDatabaseFiles.Identity? {
         var hasMoved: Int32 = 0
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK, hasMoved == 0,
@@ -100,13 +100,13 @@ extension SQLiteConnection {
         return OpenDatabaseFiles.Identity(path: String(cString: name))
     }
 
-    /// Has ``OpenDatabaseFiles`` know the connection's file until SQLite has closed it, which is later than ``close()`` where somebody
-    /// still holds a statement.
+    /// Registers the connection's file in ``OpenDatabaseFiles`` until SQLite has closed it, which is later than
+    /// ``close()`` if a statement is still retained.
     private static func noteOpenFile(of database: OpaquePointer) {
         guard let name = sqlite3_db_filename(database, "main"), name.pointee != 0,
             let identity = OpenDatabaseFiles.shared.add(String(cString: name))
         else { return }
-        // SQLite frees the functions of a connection after it has closed the files; also where it does not take this one.
+        // SQLite destroys a connection's functions after closing its files, even if the registration fails.
         sqlite3_create_function_v2(
             database, "opencoredata_open_file", 0, SQLITE_UTF8 | SQLITE_DIRECTONLY,
             Unmanaged.passRetained(OpenFileNote(identity)).toOpaque(), { _, _, _ in }, nil, nil,

@@ -2,9 +2,9 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-// How a file is opened that is only read.
+// Opening of files for reading only.
 extension SQLiteConnection {
-    /// Opens a file for reading; one whose folder cannot be written, as a file that nobody changes.
+    /// Opens a file for reading; as an immutable file if its folder is not writable.
     static func openReadOnly(_ path: String) throws -> OpaquePointer {
         try rollBack(path)
         let database = try open(path, SQLITE_OPEN_READONLY)
@@ -12,7 +12,7 @@ extension SQLiteConnection {
         guard code & 0xFF == SQLITE_CANTOPEN || code & 0xFF == SQLITE_READONLY else { return database }
         let failure = SQLFailure.last(of: database, code: code)
         sqlite3_close_v2(database)
-        // As a file that nobody changes what is half done would be read.
+        // An immutable file would show the incomplete transaction.
         if code == interruptedCode { throw interrupted(path, failure) }
         if size(of: path + "-wal") ?? 0 == 0 { return try openUnchanging(path) }
         guard let database = try openWithOwnIndex(path) else {
@@ -24,13 +24,13 @@ extension SQLiteConnection {
         return database
     }
 
-    /// Opens a file for a look after which nothing has been added to its folder.
+    /// Opens a file for one read without adding files to its folder.
     ///
-    /// | Beside the file | It is opened as |
+    /// | Files next to it | Mode |
     /// | --- | --- |
-    /// | no log | a file that nobody changes: whoever had it open has closed it |
-    /// | a log and its index | usual: somebody may have it open, and both files are there already |
-    /// | a log without index | nobody's: with an index in memory, which finds what the log has |
+    /// | no log | immutable: the last client closed it |
+    /// | a log and its index | usual: another client may have it open, and both files exist already |
+    /// | a log without index | unused by other clients: with an index in memory, built from the log |
     static func openLeavingNothing(_ path: String) throws -> OpaquePointer {
         try rollBack(path)
         guard usesLog(start(of: path, count: 20) ?? []) else { return try openReadOnly(path) }
@@ -39,10 +39,10 @@ extension SQLiteConnection {
         return try openWithOwnIndex(path) ?? openReadOnly(path)
     }
 
-    /// Undoes what a process left half done that died in a transaction which a journal beside the file can undo; whoever only
-    /// reads cannot, and a file that nobody changes would be read as it is.
+    /// Rolls back the incomplete transaction of a terminated process, using the journal next to the file. A reader
+    /// cannot do that, and an immutable file would show the incomplete state.
     ///
-    /// - Throws: where that cannot be done, without write permission or on a full disk.
+    /// - Throws: if the rollback fails, without write permission or on a full disk.
     private static func rollBack(_ path: String) throws {
         guard size(of: path + "-journal") ?? 0 > 0 else { return }
         let database = try open(path, SQLITE_OPEN_READWRITE)
@@ -50,7 +50,7 @@ extension SQLiteConnection {
         sqlite3_busy_timeout(database, 1000)
         let code = sqlite3_exec(database, "PRAGMA schema_version", nil, nil, nil)
         switch code & 0xFF {
-        // Somebody is at it, or it is no database that could be read.
+        // Another client uses it, or it is not a readable database.
         case SQLITE_OK, SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_NOTADB: return
         default: throw interrupted(path, .last(of: database, code: code))
         }
@@ -73,7 +73,7 @@ extension SQLiteConnection {
         return try open("file://\(escaped)?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
     }
 
-    /// `nil` where it cannot be done so.
+    /// Opens the file with an index in memory; `nil` if that is impossible.
     private static func openWithOwnIndex(_ path: String) throws -> OpaquePointer? {
         guard let fileSystem = PrivateLogIndex.fileSystem else { return nil }
         let database = try open(path, SQLITE_OPEN_READONLY, fileSystem: fileSystem)
@@ -84,7 +84,7 @@ extension SQLiteConnection {
         return database
     }
 
-    /// `nil` where there is none.
+    /// Returns the size of the file; `nil` if it does not exist.
     static func size(of path: String) -> Int? {
         (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? nil
     }

@@ -4,8 +4,8 @@ import Foundation
 
 /// One connection to a database file.
 final class SQLiteConnection: SQLConnection, @unchecked Sendable {
-    // Safe because SQLiteDatabase lends a connection to one thread at a time; only `interrupt` may be called by
-    // others, which SQLite allows.
+    // Safe because SQLiteDatabase lends a connection to one thread at a time; only `interrupt` may be called by other
+    // threads, which SQLite allows.
 
     enum Role {
         case writer
@@ -15,21 +15,21 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     }
 
     private var versionQuery: OpaquePointer?
-    /// How many bytes the file had when a transaction began.
+    /// The size of the file in bytes when a transaction began.
     @exclusivity(unchecked) var knownSize: Int64 = 0
     let dialect: SQLDialect
     let state: ConnectionState
-    // One thread at a time has the connection, and nothing is called while one of these changes.
+    // One thread at a time holds the connection, and no callback occurs while one of these changes.
     @exclusivity(unchecked) private var cache: StatementCache
     @exclusivity(unchecked) private var transactions: [Transaction: SQLiteStatement] = [:]
     @exclusivity(unchecked) private var companions: [AnyObject?] = []
-    /// Those of keyed statements that stay at work in a burst.
+    /// The statements that ``SQLiteKeyedStatement`` keeps running in a burst.
     @exclusivity(unchecked) private(set) var burstStatements: [SQLiteStatement] = []
-    /// See ``burstTransaction(_:)``.
+    /// The current burst; see ``burstTransaction(_:)``.
     @exclusivity(unchecked) var burst = Burst()
-    /// Whether the connection has a transaction that failed and could not be rolled back.
+    /// Whether a transaction failed and could not be rolled back.
     @exclusivity(unchecked) private(set) var isStuck = false
-    /// Of a file with a write-ahead log; known once something has been read.
+    /// The index of the file's write-ahead log; available after the first read.
     private(set) lazy var logIndex = WriteAheadLogIndex(of: handle)
 
     enum Transaction: String {
@@ -40,9 +40,10 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
 
     var handle: OpaquePointer { state.database }
 
-    /// Opens the connection, sets it up and reads the file's header, so that a file which is no database fails here.
+    /// Opens and configures the connection and reads the file's header, so that a file that is not a database fails
+    /// here.
     ///
-    /// - Parameter leavesFile: whether a file that has something in it stays as it is until ``prepareFile(_:)``.
+    /// - Parameter leavesFile: whether an existing file stays unchanged until ``prepareFile(_:)``.
     init(_ options: SQLiteOptions, role: Role, leavesFile: Bool = false) throws {
         let database = try Self.open(options)
         dialect = options.dialect
@@ -66,7 +67,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         transactions.removeAll()
         sqlite3_finalize(versionQuery)
         versionQuery = nil
-        // Statements that somebody still holds keep the memory alive, no more.
+        // Retained statements only keep the memory alive.
         sqlite3_close_v2(handle)
     }
 
@@ -88,7 +89,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return columns.isEmpty ? knows(nil) : columns.allSatisfy { $0.withCString(knows) }
     }
 
-    /// Not shown to observers: it is no work of theirs.
+    /// Returns the schema's version. Observers are not notified, because it is not one of their statements.
     func schemaVersion() throws -> Int64 {
         if versionQuery == nil {
             let code = sqlite3_prepare_v3(
@@ -109,7 +110,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         SQLiteKeyedStatement(select, key: key, self)
     }
 
-    /// A statement that ``endBurst()`` ends.
+    /// Returns a statement that ``endBurst()`` ends.
     func burstStatement(_ sql: String) throws -> SQLiteStatement {
         let statement = try SQLiteStatement(sql, state: state)
         burstStatements.append(statement)
@@ -126,7 +127,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
                 let code = try state.prepare { sqlite3_prepare_v2(handle, text, -1, &pointer, &tail) }
                 guard code == SQLITE_OK else { throw state.failure(code, sql: sql) }
                 next = tail
-                // White space and comments make no statement.
+                // White space and comments produce no statement.
                 guard let pointer else { continue }
                 let part = Self.trimmed(String(cString: sqlite3_sql(pointer)))
                 try SQLiteStatement(part, prepared: pointer, state: state).run()
@@ -134,7 +135,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         }
     }
 
-    /// The statement alone: without white space around it and the semicolon behind it.
+    /// Returns the statement without surrounding white space and without the semicolon.
     private static func trimmed(_ sql: String) -> String {
         func isStatement(_ byte: UInt8) -> Bool { byte > UInt8(ascii: " ") && byte != UInt8(ascii: ";") }
         let text = sql.utf8
@@ -163,7 +164,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return try body(self)
     }
 
-    /// A call inside another one of the same connection must not end the statements of that one.
+    /// Runs `body` in a write transaction. A call nested in another one of the same connection must not end the outer
+    /// call's statements.
     func writeTransaction<R>(endsStatements: Bool, _ body: (any SQLConnection) throws -> R) throws -> R {
         try begin(.beginImmediate)
         do {
@@ -187,7 +189,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         return try body(self)
     }
 
-    /// SQLite goes on to write to a file that somebody has deleted, where nobody will ever find it.
+    /// Checks that the file still exists at its path: SQLite would continue to write to a deleted file, and the data
+    /// would be lost.
     private func checkPlace() throws {
         var isMoved: Int32 = 0
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved) == SQLITE_OK, isMoved != 0 else {
@@ -204,7 +207,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         state.isInTransaction = true
     }
 
-    /// A transaction that only read has nothing to lose: however it ends, it ends.
+    /// Ends a transaction that only read; it has no changes to lose, so errors are ignored.
     func endReading() {
         resetStatements()
         state.isInTransaction = false
@@ -218,7 +221,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         isStuck = false
         if endsStatements { resetStatements() }
         guard sqlite3_get_autocommit(handle) == 0 else { return }
-        // An interruption refuses every statement, this one too, as long as one is running.
+        // While another statement runs, an interrupt makes every statement fail, also this one.
         if sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) != SQLITE_OK {
             resetStatements()
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
@@ -226,7 +229,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         isStuck = sqlite3_get_autocommit(handle) == 0
     }
 
-    /// Nothing may run in a transaction that failed: it would see what was never committed, or commit it.
+    /// Ends a failed transaction before the next one: statements in it would see uncommitted data, or commit them.
     private func endStuckTransaction() throws {
         rollBack(endsStatements: true)
         guard isStuck else { return }
@@ -247,7 +250,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
         try statement.run()
     }
 
-    /// Ends what a caller has left running: an open statement would hold on to its state of the database.
+    /// Ends statements that a caller left running: an open statement would keep its snapshot of the database.
     func resetStatements() {
         guard state.runningCount > 0 else { return }
         var next = sqlite3_next_stmt(handle, nil)
@@ -273,7 +276,7 @@ extension SQLiteConnection {
         }
         var status = stat()
         let exists = stat(path, &status) == 0
-        // Whether there is a file is not to be seen in a folder that may not be looked into.
+        // Without search permission for the folder, the existence of the file is unknown.
         let isHidden = !exists && errno == EACCES
         if exists, status.st_mode & S_IFMT == S_IFDIR {
             throw SQLFailure(
@@ -287,7 +290,7 @@ extension SQLiteConnection {
             return try options.leavesNothing ? openLeavingNothing(path) : openReadOnly(path)
         }
         let database = try open(path, SQLITE_OPEN_READWRITE | (options.createsFile ? SQLITE_OPEN_CREATE : 0))
-        // SQLite opens what it may not write for reading.
+        // SQLite silently opens a file without write permission as read-only.
         if sqlite3_db_readonly(database, "main") == 1 {
             sqlite3_close_v2(database)
             throw SQLFailure(
@@ -310,32 +313,32 @@ extension SQLiteConnection {
             try setPragma(name, value, role: role, isReadOnly: options.isReadOnly)
         }
         if role == .reader { try becomeReader() }
-        // What is only read is read as far as it goes.
+        // A read-only file may be incomplete.
         if options.path != nil, !options.isReadOnly { try checkSize(isOpening: true) }
     }
 
-    /// From now on SQLite refuses statements that write.
+    /// Makes SQLite refuse statements that write.
     func becomeReader() throws { try set("PRAGMA query_only = 1") }
 
-    /// Runs a pragma while the connection is set up, when nobody observes it yet.
+    /// Runs a pragma during setup, before there are observers.
     private func set(_ pragma: String) throws {
         let code = sqlite3_exec(handle, pragma, nil, nil, nil)
         guard code == SQLITE_OK else { throw state.failure(code, sql: pragma) }
     }
 
-    /// Pragmas that ``prepareFile(_:isNew:)`` has set already.
+    /// The pragmas that ``prepareFile(_:isNew:)`` has already set.
     private static let preparing: Set = ["locking_mode", "journal_mode"]
 
-    /// Makes a file that was left as it is ready to be written to.
+    /// Prepares a file that was left unchanged for writing.
     func prepareFile(_ options: SQLiteOptions) throws {
         endBurst()
         do { try prepareFile(options, isNew: false) } catch { throw Self.explained(error, options) }
     }
 
-    /// What is written into the file's header; page size and vacuum have an effect only before the first table.
+    /// Writes the settings in the file's header; page size and vacuum apply only before the first table exists.
     private func prepareFile(_ options: SQLiteOptions, isNew: Bool) throws {
         if isNew {
-            // In this order: setting the vacuum writes the header.
+            // The order matters: setting the vacuum writes the header.
             for (name, standard) in [("page_size", "4096"), ("encoding", "UTF-8"), ("auto_vacuum", "2")] {
                 try setPragma(name, options.pragma(name) ?? standard, role: .writer, isReadOnly: false)
             }
@@ -344,18 +347,21 @@ extension SQLiteConnection {
         if let mode = options.pragma("locking_mode") {
             try setPragma("locking_mode", mode, role: .writer, isReadOnly: false)
         }
-        if let wanted = options.pragma("journal_mode") {
-            try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
-        } else {
-            do {
-                try set("PRAGMA journal_mode = WAL")
-            } catch let failure as SQLFailure where failure.kind == .busy {
-                // Somebody reads the file with a rollback journal: then that is its mode for now.
-            }
-        }
+        if isNew || !options.keepsJournal { try setJournal(options) }
         guard options.pragma("synchronous") == nil else { return }
         let mode = try rows("PRAGMA journal_mode" as SQLText).first?.first
         try set(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
+    }
+
+    private func setJournal(_ options: SQLiteOptions) throws {
+        if let wanted = options.pragma("journal_mode") {
+            return try setPragma("journal_mode", wanted, role: .writer, isReadOnly: false)
+        }
+        do {
+            try set("PRAGMA journal_mode = WAL")
+        } catch let failure as SQLFailure where failure.kind == .busy {
+            // Another client reads the file in rollback journal mode, so the mode cannot change now.
+        }
     }
 
     private func setPragma(_ name: String, _ value: String, role: Role, isReadOnly: Bool) throws {
@@ -375,7 +381,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Names the file in a failure that SQLite tells without it.
+    /// Adds the file's name to a failure that SQLite reports without it.
     private static func explained(_ error: any Error, _ options: SQLiteOptions) -> any Error {
         guard var failure = error as? SQLFailure, let path = options.path else { return error }
         failure.message =

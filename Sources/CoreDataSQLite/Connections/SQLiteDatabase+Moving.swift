@@ -13,7 +13,7 @@ extension SQLiteDatabase {
                 try first.becomeReader()
                 first.watchSchema(schemaWatch, isNew: true)
             }
-            try takePlace(with: first, options)
+            try replaceConnections(with: first, options)
         } catch {
             first.close()
             throw error

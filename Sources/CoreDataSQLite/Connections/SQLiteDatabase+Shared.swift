@@ -1,7 +1,7 @@
 import Foundation
 
 extension SQLiteDatabase.Shared {
-    /// A connection that is lent shows its statements to whoever observes them now.
+    /// Sets the current observer of a connection that is lent.
     @inline(__always)
     func prepare(_ connection: SQLiteConnection, _ client: SQLiteDatabase.Pool.Client) {
         connection.noteLoan(at: Ticks.now)
@@ -17,14 +17,14 @@ extension SQLiteDatabase.Shared {
         for connection in pool.takeIdle() { connection.close() }
     }
 
-    /// What a thread waits for after it has let go of the lock; then it asks again.
+    /// Makes a semaphore that a thread waits for after it has released the lock; then it tries again.
     mutating func newWaiter() -> DispatchSemaphore {
         let waiter = DispatchSemaphore(value: 0)
         waiters.append(waiter)
         return waiter
     }
 
-    /// Lets all that wait ask again.
+    /// Makes all waiting threads try again.
     @inline(__always)
     mutating func wake() {
         guard !waiters.isEmpty else { return }
@@ -32,7 +32,7 @@ extension SQLiteDatabase.Shared {
         waiters.removeAll(keepingCapacity: true)
     }
 
-    /// Whether a sweep is to be scheduled, because none is.
+    /// Returns whether to schedule a sweep, because none is scheduled.
     mutating func beginSweep() -> Bool {
         defer { isSweepScheduled = true }
         return !isSweepScheduled

@@ -4,38 +4,38 @@ import CoreDataSQL
 import Foundation
 import Synchronization
 
-/// A SQLite file, or a database in memory, that is open.
+/// An open SQLite file, or a database in memory.
 ///
-/// A file has one connection that writes and a few that read, each in a transaction of its own: readers see the last
-/// committed state and do not wait for the writer. The first one is opened as the writer is, so that a file which
-/// cannot be written shows at once, and then reads; the writer is opened by the first write. A database in memory (and
-/// a file with `locking_mode` EXCLUSIVE) has one connection, which readers and the writer take in turns.
+/// A file has one writing connection and several readers, each with its own transaction: readers see the last committed
+/// state and do not wait for the writer. The first connection is opened like the writer, so that a missing write
+/// permission is detected at once; then it becomes a reader. The first write opens the writer. A database in memory
+/// (and a file with `locking_mode` EXCLUSIVE) has one connection, which readers and the writer use one at a time.
 ///
 ///     let database = try SQLiteDatabase(SQLiteOptions(path: "/data/Shop.sqlite"))
 ///     try database.write { try $0.execute("CREATE TABLE …") }
 ///
-/// Calls may be nested on one thread: a read in a read shares its connection and its state; a read in a write of a file
+/// Calls may be nested on one thread: a read in a read shares its connection and state; a read in a write of a file
 /// sees the last committed state; a write in a write fails.
 package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
-    // Safe because the lock owns all that changes; connections are lent to one thread at a time.
+    // Safe because the lock guards all mutable state; a connection is lent to one thread at a time.
 
     typealias Pool = ConnectionPool<SQLiteConnection>
 
-    /// What the threads share.
+    /// The state that the threads share.
     struct Shared {
         var pool: Pool
         var options: SQLiteOptions
         /// The file that the connections have open.
         var file: OpenDatabaseFiles.Identity?
-        /// Tells all that observe.
+        /// Notifies all observers.
         var observer: (any SQLObserver)?
-        /// The one that was set, and those that were added.
+        /// The observer that was set, and those that were added.
         var observers: (set: (any SQLObserver)?, added: [any SQLObserver]) = (nil, []) {
             didSet { observer = SQLObservers.combining((observers.set.map { [$0] } ?? []) + observers.added) }
         }
-        /// Threads whose statements somebody may stop, the last one last.
+        /// Threads whose statements can be stopped, the most recent last.
         var stops: [(client: Pool.Client, stop: StatementStop)] = []
-        /// Of the threads that wait for what somebody will give back.
+        /// The semaphores of the threads that wait for a connection.
         var waiters: [DispatchSemaphore] = []
         var isSweepScheduled = false
     }
@@ -44,14 +44,14 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     package let dialect: SQLDialect
     private let usesOneConnection: Bool
     let schemaWatch = SchemaWatch()
-    /// Held for a moment only: who has to wait for a connection does so by one of the waiters.
+    /// Held only briefly: a thread that must wait for a connection uses one of the waiters.
     private let shared: Mutex<Shared>
-    /// The former states that somebody holds.
+    /// The pinned snapshots that clients retain.
     let states = PinnedStates()
 
     /// Opens the database, and creates the file if it is missing and the options allow it.
     ///
-    /// - Throws: ``SQLFailure`` that names the file, for one that is missing, no database, or may not be opened.
+    /// - Throws: ``SQLFailure`` with the file's name if the file is missing, is not a database, or cannot be opened.
     package init(_ options: SQLiteOptions) throws {
         usesOneConnection = options.usesOneConnection
         let first = try SQLiteConnection(
@@ -63,7 +63,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             Shared(
                 pool: Pool(first, usesOneConnection: usesOneConnection, readerLimit: options.readerCount),
                 options: options, file: first.openFile))
-        // Who opens the database looks at the schema by this connection.
+        // The client that opens the database reads the schema through this connection.
         if !usesOneConnection { first.watchSchema(schemaWatch, isNew: false) }
     }
 
@@ -77,13 +77,13 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     @discardableResult
     package func readStatement<R>(_ body: (any SQLConnection) throws -> R) throws -> R {
         try read(body) { connection in
-            // Sparing a transaction is worth something only where another statement follows soon.
+            // Avoiding a transaction pays off only if another statement follows soon.
             if connection.countsAsBurst() { return try connection.burstTransaction(body) }
             return try connection.withoutTransaction(endsStatements: true, body)
         }
     }
 
-    /// Runs `body` on the connection that the thread has, else as `run` does on a reader.
+    /// Runs `body` on the connection that the thread holds, or with `run` on a reader.
     private func read<R>(
         _ body: (any SQLConnection) throws -> R, _ run: (SQLiteConnection) throws -> R
     ) throws -> R {
@@ -165,7 +165,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         return try body()
     }
 
-    /// Who is shown the statements that begin from now on.
+    /// The observer of statements that begin from now on.
     var observer: (any SQLObserver)? { shared.withLock { $0.observer } }
 
     package func close() {
@@ -174,7 +174,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
             return shared.pool.close()
         }
         guard isFirst else { return }
-        states.giveUpAll(waits: true, closes: true)
+        states.invalidateAll(waits: true, closes: true)
         let client = Self.client
         while let waiter = shared.withLock({ shared -> DispatchSemaphore? in
             if shared.pool.isInUse(besidesBy: client) { return shared.newWaiter() }
@@ -183,8 +183,8 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         }) { waiter.wait() }
     }
 
-    /// Has that connection be the first of a new pool, once nobody uses the old one.
-    func takePlace(with first: SQLiteConnection, _ options: SQLiteOptions) throws {
+    /// Makes the connection the first of a new pool, after the old connections are no longer in use.
+    func replaceConnections(with first: SQLiteConnection, _ options: SQLiteOptions) throws {
         let client = Self.client
         while let waiter = try shared.withLock({ shared throws -> DispatchSemaphore? in
             if shared.pool.isClosed { throw Self.closed }
@@ -193,7 +193,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
                 throw SQLFailure.misuse("a database was moved while it was being read")
             }
             shared.closeIdleConnections()
-            states.giveUpAll(waits: false)
+            states.invalidateAll(waits: false)
             shared.options = options
             shared.file = first.openFile
             shared.pool = Pool(
@@ -214,7 +214,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     // MARK: The writer
 
-    /// Takes the writing connection, waiting for it. Tells whether the thread has it for the first time.
+    /// Acquires the writing connection, waiting if necessary. Returns whether this is the thread's outermost call.
     private func enterWriter(isWrite: Bool) throws -> (SQLiteConnection, isOutermost: Bool) {
         let client = Self.client
         while true {
@@ -226,7 +226,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
                 observer = shared.observer
                 switch entry {
                 case .taken(let writer, true):
-                    // A writer's log can begin anew only without the transactions that idle readers have left open.
+                    // The log can be reset only without the transactions that idle readers left open.
                     bursting = shared.pool.lendIdle(to: client) { $0.hasOpenBurst }
                     writer?.state.observer = shared.observer
                 case .mustWait: waiter = shared.newWaiter()
@@ -246,7 +246,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
     }
 
     private func openWriter(for observer: (any SQLObserver)?, fromWrite: Bool) throws -> SQLiteConnection {
-        // Opening takes a while: readers go on. Nobody else opens it meanwhile, since this thread writes.
+        // Opening takes time: readers continue. No other thread opens it meanwhile, since this thread holds the writer.
         do {
             let opened = try openWriter()
             opened.state.observer = observer
@@ -258,11 +258,12 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// A file that was moved or replaced since is another one: what was read from the old one must not be written there.
+    /// Opens the writer. A file that was moved or replaced is another database: data read from the old one must not be
+    /// written there.
     private func openWriter() throws -> SQLiteConnection {
         var (options, file) = shared.withLock { ($0.options, $0.file) }
         options.createsFile = false
-        // The readers' connections are other threads' at the moment, or closed by them.
+        // The readers' connections may be in use by other threads, or closed by them.
         guard let path = options.path, let file, OpenDatabaseFiles.Identity(path: path) == file else {
             throw SQLFailure(
                 kind: .cannotOpen, code: Int(SQLITE_CANTOPEN),
@@ -275,7 +276,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         shared.withLock { shared in
             shared.pool.leaveWriter(fromWrite: fromWrite)
             guard !shared.pool.isWriting else { return }
-            // The only connection may be the database itself: its next user ends what it is stuck in.
+            // The only connection may be the database itself: its next user ends the stuck transaction.
             if let writer, writer.isStuck, !usesOneConnection {
                 shared.pool.discardWriter()
                 writer.close()
@@ -287,7 +288,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     // MARK: Readers
 
-    /// The connection that the thread reads with already, or one that is lent to it from now on.
+    /// Returns the connection that the thread already reads with, or lends it one.
     ///
     /// Reading a single row takes the lock twice, here and in ``giveBack(_:)``.
     private func takeReader() throws -> (connection: SQLiteConnection, isInHand: Bool) {
@@ -313,7 +314,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         }
     }
 
-    /// Opening takes a while: the others go on.
+    /// Opening takes time: other threads continue.
     private func openReader(for client: Pool.Client) throws -> SQLiteConnection {
         let options = options
         let opened = Result { try SQLiteConnection(options, role: .reader) }
@@ -329,7 +330,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         var sweeps = false
         while !shared.withLock({ shared in
             if connection.hasOpenBurst {
-                // A transaction ends outside the lock, which everybody needs who reads.
+                // Transactions are ended outside the lock, which every reader needs.
                 if shared.pool.isWriting { return false }
                 sweeps = shared.beginSweep()
             }
@@ -349,7 +350,7 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
 
     // MARK: Bursts
 
-    /// Looks after open transactions a moment after the last reads.
+    /// Schedules a check for open transactions shortly after the last reads.
     private func scheduleSweep() {
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Ticks.longestBurst)) {
             [weak self] in self?.sweep()
@@ -369,9 +370,10 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         if goesOn { scheduleSweep() }
     }
 
-    /// Ends the transactions of connections that are lent to the caller for that, and gives them back.
+    /// Ends the transactions of connections that were lent for that, and returns the connections.
     ///
-    /// Outside the lock, which everybody needs who reads: to end one asks the system, and whoever observes its statement may take a while.
+    /// This happens outside the lock, which every reader needs: ending a transaction makes system calls, and an
+    /// observer of its statement may take time.
     private func endBursts(of connections: [SQLiteConnection]) {
         guard !connections.isEmpty else { return }
         for connection in connections { connection.endBurst() }

@@ -3,7 +3,7 @@ import CoreDataSQL
 import Foundation
 
 extension SQLFailure {
-    /// The failure that a connection reports for its last call.
+    /// Returns the failure of a connection's last call.
     static func last(of database: OpaquePointer?, code: Int32, sql: String? = nil) -> SQLFailure {
         let message: String
         if let database, sqlite3_errcode(database) & 0xFF == code & 0xFF {
@@ -11,7 +11,7 @@ extension SQLFailure {
         } else {
             message = String(cString: sqlite3_errstr(code))
         }
-        // What the system says tells more than that something went wrong with the disk.
+        // The system's error is more precise than "disk I/O error".
         let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF) && database != nil
         let number = isOfSystem ? sqlite3_system_errno(database) : 0
         if number == ENOSPC || number == EDQUOT {
@@ -35,7 +35,7 @@ extension SQLFailure {
         case SQLITE_FULL: .full
         case SQLITE_CANTOPEN, SQLITE_PERM: .cannotOpen
         case SQLITE_INTERRUPT: .interrupted
-        // What the function for MATCHES says.
+        // The code of the function for MATCHES.
         case SQLITE_FORMAT: .pattern
         case SQLITE_RANGE: .computation
         case SQLITE_ERROR where message.hasPrefix("no such table"): .missingTable
@@ -43,7 +43,7 @@ extension SQLFailure {
         }
     }
 
-    /// A misuse of the driver by the program.
+    /// Returns a failure for misuse of the driver by the program.
     static func misuse(_ message: String, sql: String? = nil) -> SQLFailure {
         SQLFailure(kind: .other, code: Int(SQLITE_MISUSE), message: message, sql: sql)
     }

@@ -2,25 +2,25 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-/// SQLite's files as wholes.
+/// Operations on whole SQLite files.
 ///
 /// ```
-///  lock: leave WAL mode (fails while somebody has the log open) ──▶ exclusive lock, kept until the connection closes
+///  lock:     leave WAL mode (fails if another connection has the log open) ──▶ exclusive lock until closing
 ///  empty:    lock ──▶ truncate
 ///  replace:  read transaction on the source ──▶ lock ──▶ sqlite3_backup: one transaction of the destination
-///  note:     open, idle: nobody is kept from anything ──▶ … ──▶ lock on the same connection, which knows whether others committed
+///  note:     open, idle: blocks no other client ──▶ … ──▶ lock: the same connection detects commits of others
 /// ```
 package enum SQLiteFile: SQLDatabaseFile {
     package static func empty(_ options: DatabaseOptions, whileLocked: () throws -> Void) throws {
         guard let path = options.path else { return }
         let database: OpaquePointer?
         do { database = try openAlone(path, options, creates: false) } catch let failure as SQLFailure {
-            // What is damaged cannot be locked; it is to go all the same.
+            // A damaged file cannot be locked, but must be emptied too.
             guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path) else { throw failure }
             database = nil
         }
         defer { sqlite3_close_v2(database) }
-        // By path: to close the file here would give up the locks that SQLite holds on it.
+        // By path: closing a descriptor of the file would release SQLite's locks on it.
         guard truncate(path, 0) == 0 else { throw unwritable(path, errno) }
         for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
         try whileLocked()
@@ -33,7 +33,7 @@ package enum SQLiteFile: SQLDatabaseFile {
         guard let path = destination.path, let sourcePath = source.path else { return }
         let from = try openForReading(sourcePath, source)
         defer { sqlite3_close_v2(from) }
-        // From now on the source is as it is at this moment.
+        // From now on, the source is a snapshot of this moment.
         for sql in ["BEGIN", "SELECT COUNT(*) FROM sqlite_master"] { try run(sql, on: from) }
         let to = try lock(destination, at: path, noted)
         defer { sqlite3_close_v2(to.database) }
@@ -41,19 +41,19 @@ package enum SQLiteFile: SQLDatabaseFile {
             try beforeCopy()
             try copy(from, to.database)
         } catch {
-            // While it is locked: nobody can have made a store of the file meanwhile.
+            // While it is locked, so that no other process can have made a store of the file.
             if to.isMade { removeFiles(path) }
             throw error
         }
-        // A connection that keeps its lock keeps its journal, too, which means nothing any more; nor does the index of the log that
-        // there was, which nobody can have open.
+        // A connection that keeps its lock also keeps its journal, which has no meaning any more. The index of the
+        // former log is obsolete too, and no other client can have it open.
         for suffix in ["-journal", "-shm"] { unlink(path + suffix) }
         afterCopy()
     }
 
-    /// Opens the destination of a copy for this connection alone.
+    /// Opens the destination of a copy exclusively.
     ///
-    /// - Returns: the connection, and whether it made the file, in which nothing is yet.
+    /// - Returns: the connection, and whether it created the file, which is still empty.
     private static func lock(
         _ options: DatabaseOptions, at path: String, _ noted: (any NotedDatabase)?
     ) throws -> (database: OpaquePointer, isMade: Bool) {
@@ -64,14 +64,14 @@ package enum SQLiteFile: SQLDatabaseFile {
             // Another process may have made a store there before the lock was taken.
             return (database, isMissing && isEmpty(database))
         } catch {
-            // What others have open is theirs.
+            // Do not delete files that other clients have open.
             let isBusy = (error as? SQLFailure)?.kind == .busy
             if isMissing, !isBusy, SQLiteConnection.size(of: path) == 0 { removeFiles(path) }
             throw error
         }
     }
 
-    /// Whether a database holds nothing: its file has no page yet, or the one that an exclusive lock writes.
+    /// Returns whether a database is empty: its file has no page yet, or only the one that an exclusive lock writes.
     private static func isEmpty(_ database: OpaquePointer) -> Bool {
         (try? value(of: "SELECT COUNT(*) FROM sqlite_master", from: database)) == 0
     }
@@ -92,7 +92,8 @@ package enum SQLiteFile: SQLDatabaseFile {
         }
     }
 
-    /// A connection that knows, by a number that SQLite keeps for each, whether others have committed since it was opened.
+    /// A connection that detects, by SQLite's per-connection number, whether other clients committed since it was
+    /// opened.
     private final class NotedFile: NotedDatabase {
         private var database: OpaquePointer?
         private let version: Int64
@@ -114,10 +115,11 @@ package enum SQLiteFile: SQLDatabaseFile {
             database = nil
         }
 
-        /// The connection, which has the file for itself from before the number is looked at until it is closed by the caller.
+        /// Returns the connection with an exclusive lock. The lock is taken before the number is read, and held until
+        /// the caller closes the connection.
         func lock(_ options: DatabaseOptions) throws -> OpaquePointer {
             guard let database else { throw SQLFailure.misuse("a noted database was closed") }
-            // The number is of use only while there is the log that there was.
+            // The number is valid only while the same log exists.
             try SQLiteFile.retrying(options) {
                 for sql in ["PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE"] {
                     try SQLiteFile.run(sql, on: database)
@@ -152,7 +154,7 @@ package enum SQLiteFile: SQLDatabaseFile {
 
     // MARK: Steps
 
-    /// Opens a file, or makes it, for this connection alone. One that is damaged is emptied: nothing is lost of it.
+    /// Opens or creates a file exclusively. A damaged file is emptied; its data are lost anyway.
     private static func openLocked(_ path: String, _ options: DatabaseOptions) throws -> OpaquePointer {
         do { return try openAlone(path, options, creates: true) } catch let failure as SQLFailure {
             guard [.corrupt, .notADatabase].contains(failure.kind), isDatabase(path), truncate(path, 0) == 0 else {
@@ -160,13 +162,14 @@ package enum SQLiteFile: SQLDatabaseFile {
             }
             for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
         }
-        // Anew, since what the other connection knew of the file is no longer true.
+        // Open it again, since the cached state of the other connection is outdated.
         return try openAlone(path, options, creates: true)
     }
 
-    /// Opens a file for this connection alone, until it is closed.
+    /// Opens a file exclusively, until it is closed.
     ///
-    /// Who waits with the file open keeps all others from having it alone, as they keep him: of several at once nobody would get it.
+    /// A client that waits with the file open would block other clients that want exclusive access, and they would
+    /// block it: none of them would succeed.
     private static func openAlone(_ path: String, _ options: DatabaseOptions, creates: Bool) throws -> OpaquePointer {
         try retrying(options) {
             let database = try openForWriting(path, creates: creates)
@@ -186,21 +189,22 @@ package enum SQLiteFile: SQLDatabaseFile {
             throw SQLFailure.last(of: to, code: sqlite3_errcode(to))
         }
         let code = sqlite3_backup_step(backup, -1)
-        // Without having come to its end it is rolled back.
+        // An incomplete backup rolls back.
         let end = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, end == SQLITE_OK else {
             throw SQLFailure.last(of: to, code: code == SQLITE_DONE ? end : code)
         }
     }
 
-    /// Takes the database for this connection alone, until it is closed.
+    /// Locks the database exclusively, until it is closed.
     private static func lock(_ database: OpaquePointer) throws {
         for sql in ["PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE", "COMMIT"] {
             try run(sql, on: database)
         }
     }
 
-    /// SQLite does not wait where a log is left: somebody may but look at the file. Not all who wait try again at the same moment.
+    /// Retries while the file is busy: SQLite does not wait if a log exists, although another client may only be
+    /// reading the file briefly. The random delay prevents clients from retrying at the same time.
     private static func retrying<R>(_ options: DatabaseOptions, _ body: () throws -> R) throws -> R {
         let end = ContinuousClock.now + timeout(options)
         while true {
@@ -214,7 +218,8 @@ package enum SQLiteFile: SQLDatabaseFile {
 
     private static func timeout(_ options: DatabaseOptions) -> Duration { options.busyTimeout ?? .seconds(1) }
 
-    /// A database that is open with a log stays so: to wait for long without being asked to would be for nothing.
+    /// Sets the time to wait. A database that is open in WAL mode stays open, so waiting longer than requested would be
+    /// useless.
     private static func wait(_ database: OpaquePointer, _ options: DatabaseOptions) {
         let timeout = timeout(options).components
         sqlite3_busy_timeout(
@@ -230,7 +235,8 @@ package enum SQLiteFile: SQLDatabaseFile {
         guard FileManager.default.fileExists(atPath: path) else {
             throw SQLFailure(kind: .cannotOpen, code: Int(SQLITE_CANTOPEN), message: "there is no file at '\(path)'")
         }
-        // Not as a file that is looked at once, whose header is read: to close it would give up the locks that this process
+        // Not as a file that is read once, whose header is read: closing that would release this process's locks on the
+        // file.
         // has on it.
         let database = try SQLiteConnection.openReadOnly(path)
         wait(database, options)
@@ -251,7 +257,7 @@ package enum SQLiteFile: SQLDatabaseFile {
         SQLiteConnection.start(of: path, count: count)
     }
 
-    /// Whether the file was a database once, though it may be damaged.
+    /// Returns whether the file is a database, possibly a damaged one.
     private static func isDatabase(_ path: String) -> Bool {
         SQLiteConnection.isDatabase(start(of: path, count: 16) ?? [])
     }

@@ -1,12 +1,13 @@
 import CoreDataSQL
 
 extension SQLiteOptions {
-    /// The driver's options for a caller that names no driver.
+    /// Converts the driver-independent options.
     package init(_ options: DatabaseOptions) {
         self.init(options.path.map(Location.file(path:)) ?? .memory)
         isReadOnly = options.isReadOnly
         leavesNothing = options.leavesNothing
         isLookedAtFirst = options.isLookedAtFirst
+        keepsJournal = options.keepsJournal
         createsFile = options.createsFile
         pragmas = options.pragmas
         clock = options.clock

@@ -2,49 +2,52 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// How a database is opened.
+/// The options for opening a database.
 package struct SQLiteOptions: Sendable {
     package enum Location: Hashable, Sendable {
         case file(path: String)
-        /// A database of this object alone, gone when it is closed.
+        /// A private database in memory, which is discarded when it is closed.
         case memory
     }
 
     package var location: Location
     package var isReadOnly = false
-    /// With ``isReadOnly``: whether the file is only looked at once, which adds nothing to its folder. What others
-    /// commit in the meantime is seen or not.
+    /// With ``isReadOnly``: whether the file is read once, without adding files to its folder. Concurrent commits of
+    /// other clients may or may not be visible.
     package var leavesNothing = false
-    /// Whether a file that is there stays as it is until ``SQLiteDatabase/prepareFile()``, or the first write.
+    /// Whether an existing file stays unchanged until ``SQLiteDatabase/prepareFile()`` or the first write.
     package var isLookedAtFirst = false
+    /// Whether an existing file keeps its journal mode, regardless of ``pragmas``.
+    package var keepsJournal = false
     /// Whether a missing file is created: with 4096-byte pages, incremental vacuum and a write-ahead log.
     package var createsFile = true
-    /// Set on every connection after the driver's own, which they override: `["synchronous": "FULL"]`.
+    /// The pragmas to set on every connection. They override the driver's own: `["synchronous": "FULL"]`.
     ///
-    /// Without an entry `journal_mode` is WAL, `synchronous` NORMAL under WAL and FULL else. With `locking_mode`
-    /// EXCLUSIVE one connection does everything.
+    /// By default, `journal_mode` is WAL, and `synchronous` is NORMAL in WAL mode and FULL otherwise. With
+    /// `locking_mode` EXCLUSIVE, one connection reads and writes.
     package var pragmas: [String: String] = [:]
-    /// What the function for `now()` says.
+    /// The clock of the function for `now()`.
     package var clock = StoreClock.system
-    /// How long a statement waits for another process's or database's lock before it fails as busy.
+    /// The time that a statement waits for a lock of another process or database before it fails as busy.
     package var busyTimeout: Duration = .seconds(10)
-    /// The most connections that read at once; they are opened when they are first needed.
+    /// The maximum number of concurrent readers, which are opened on first use.
     ///
-    /// As many as there are processors, within 4 and 8: more readers only compete for processors, while each may
-    /// fill a page cache of its own.
+    /// The default is the number of processors, but at least 4 and at most 8: more readers only compete for processors,
+    /// and each may fill its own page cache.
     package var readerCount = Self.usualReaderCount
-    /// Counted once: the system takes long to tell.
+    /// Computed once, because the system call is slow.
     private static let usualReaderCount = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
-    /// The most former states that are kept at once: each has a connection.
+    /// The maximum number of concurrently pinned snapshots; each needs a connection.
     package var stateCount = 16
-    /// How many bytes the write-ahead log may have before former states are given up: as long as one is kept, the log only grows.
+    /// The size of the write-ahead log in bytes from which snapshots are invalidated: while one is retained, the log
+    /// only grows.
     package var stateLogByteCount = 256 << 20
-    /// The most memory that one connection's page cache takes.
+    /// The maximum memory of one connection's page cache.
     package var cacheByteCount = 64 << 20
-    /// The most statements that one connection keeps prepared.
+    /// The maximum number of prepared statements that one connection caches.
     package var statementCacheSize = 256
 
-    /// What statements may ask for: everything, unless less shall be had.
+    /// The features that statements may use: by default all features of the dialect.
     package var dialect = SQLDialect.sqlite
 
     package init(_ location: Location) { self.location = location }

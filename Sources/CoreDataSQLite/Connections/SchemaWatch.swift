@@ -2,12 +2,13 @@ import CSQLite
 import CoreDataSQL
 import Synchronization
 
-/// Asks whoever knows the schema whether it is still the one that statements were written for.
+/// Checks whether the schema is still the one that statements were written for.
 ///
-/// SQLite prepares a statement anew, without a word, when its first step finds another schema; it counts how often. To look at that
-/// count after each first step costs a few instructions, to read the schema's number as much as a row.
+/// If a statement's first step finds another schema, SQLite silently prepares the statement again, and counts how
+/// often. Reading that count after each first step costs a few instructions; reading the schema's version costs as much
+/// as a row.
 final class SchemaWatch: Sendable {
-    /// Guards the check; `nil` where nobody asks for one.
+    /// Guards the check; `nil` if no client set one.
     private let check = Mutex<(@Sendable (any SQLConnection) throws -> Void)?>(nil)
 
     func set(_ check: (@Sendable (any SQLConnection) throws -> Void)?) { self.check.withLock { $0 = check } }
@@ -16,7 +17,7 @@ final class SchemaWatch: Sendable {
 }
 
 extension SQLiteConnection {
-    /// From now on statements that SQLite prepares anew are checked, and the first one where the connection is new.
+    /// Enables the check for statements that SQLite prepares again, and for the first statement of a new connection.
     func watchSchema(_ watch: SchemaWatch, isNew: Bool) {
         state.schemaWatch = watch
         state.connection = self
@@ -26,7 +27,7 @@ extension SQLiteConnection {
 }
 
 extension ConnectionState {
-    /// - Throws: what the check throws; then so does the next statement.
+    /// - Throws: the error of the check; then the next statement is checked again.
     func checkSchema() throws {
         guard let schemaWatch, let connection, !isCheckingSchema else { return }
         isCheckingSchema = true

@@ -1,19 +1,18 @@
 import CSQLite
 
-/// Tells whether anybody, in this process or another, has committed to a database since it was last asked.
+/// Detects whether any client, in this process or another, has committed since the last check.
 ///
-/// The index of a write-ahead log lies in memory that all its users share; its header changes with every commit and every
-/// checkpoint that begins the log anew ("WAL-mode File Format", chapter 2, of SQLite's documentation). SQLite's interface to
-/// the file gives the address, so that to look costs six loads, where a transaction of its own costs a read three calls of
-/// the system.
+/// The index of a write-ahead log is in shared memory. Its header changes with every commit and with every checkpoint
+/// that resets the log ("WAL-mode File Format", chapter 2, of SQLite's documentation). SQLite's file interface returns
+/// its address, so a check costs six loads; a separate transaction would cost three system calls per read.
 struct WriteAheadLogIndex {
-    /// The header, as it was at some moment.
+    /// A copy of the header.
     struct State: Equatable {
         fileprivate var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-        /// How many bytes of the log are in use.
+        /// The number of bytes of the log that are in use.
         var logByteCount: Int {
-            // "WAL-mode File Format", 2.1: the page size is at 14, where 1 stands for 65536, the number of frames at 16.
+            // "WAL-mode File Format", 2.1: the page size is at 14 (1 means 65536), the number of frames at 16.
             let size = Int(UInt16(truncatingIfNeeded: words.1 >> 48))
             return Int(UInt32(truncatingIfNeeded: words.2)) * ((size == 1 ? 65536 : size) + 24)
         }
@@ -24,11 +23,11 @@ struct WriteAheadLogIndex {
         }
     }
 
-    /// Valid as long as the connection has not been closed.
+    /// Valid until the connection is closed.
     private let header: UnsafeRawPointer
 
-    /// `nil` where the connection has opened no write-ahead log. Whatever else asks for an index has SQLite make the file for one (`-shm`), which stays beside the
-    /// database: beside one with a rollback journal, or one that is read as a file that nobody changes.
+    /// Makes an index; `nil` if the connection has not opened a write-ahead log. Otherwise SQLite would create the
+    /// index file (`-shm`) and leave it next to a database with a rollback journal, or next to an immutable file.
     init?(of database: OpaquePointer) {
         guard SQLiteConnection.file(of: database, SQLITE_FCNTL_JOURNAL_POINTER) != nil,
             SQLiteConnection.usesLog(SQLiteConnection.start(of: database, count: 20) ?? [])
@@ -38,11 +37,11 @@ struct WriteAheadLogIndex {
             let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
             let map = methods.pointee.xShmMap
         else { return nil }
-        // The first region, as SQLite itself has mapped it; 0: where it has not, there is none.
+        // The first region as SQLite has mapped it; 0: do not create it.
         var region: UnsafeMutableRawPointer?
         guard map(file, 0, 32 << 10, 0, &region) == SQLITE_OK, let region = UnsafeRawPointer(region) else { return nil }
         header = region
-        // The format that is meant here.
+        // The version of the format that this code supports.
         guard header.load(as: UInt32.self) == 3_007_000 else { return nil }
     }
 

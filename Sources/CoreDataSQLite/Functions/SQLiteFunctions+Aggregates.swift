@@ -29,7 +29,7 @@ extension SQLiteFunctions {
     private static func add(_ context: OpaquePointer?, _ value: OpaquePointer?) {
         let type = sqlite3_value_numeric_type(value)
         guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return }
-        // SQLite gives each group a word that is zero at first.
+        // SQLite provides a word for each group, initially zero.
         guard let memory = sqlite3_aggregate_context(context, Int32(MemoryLayout<UInt>.size)) else {
             return sqlite3_result_error_nomem(context)
         }

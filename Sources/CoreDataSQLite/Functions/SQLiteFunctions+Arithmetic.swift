@@ -31,7 +31,7 @@ extension SQLiteFunctions {
                 }
             }
         ),
-        // The smart shifts give 0 or the sign where the hardware's would wrap around.
+        // Swift's smart shifts give 0 or the sign where hardware shifts would wrap around.
         (SQLFunction.leftShift.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 << $1 } }),
         (SQLFunction.rightShift.rawValue, 2, { context, _, arguments in integers(context, arguments) { $0 >> $1 } }),
         (SQLFunction.random.rawValue, 0, { context, _, _ in sqlite3_result_double(context, .random(in: 0..<1)) }),
@@ -49,7 +49,7 @@ extension SQLiteFunctions {
                 guard sqlite3_value_type(arguments?[0]) != SQLITE_NULL else { return sqlite3_result_null(context) }
                 let message = textArgument(arguments, 1).map { String(decoding: $0, as: UTF8.self) } ?? ""
                 sqlite3_result_error(context, message, -1)
-                // A code that statements are never refused with.
+                // An error code that SQLite does not use for statements.
                 sqlite3_result_error_code(context, SQLITE_RANGE)
             }
         ),
@@ -62,7 +62,7 @@ extension SQLiteFunctions {
         return type == SQLITE_INTEGER || type == SQLITE_FLOAT
     }
 
-    /// Not-a-number is bound as NULL, so it is NULL as a result too.
+    /// NaN is bound as NULL, so a NaN result is NULL too.
     private static func real(_ context: OpaquePointer?, _ arguments: Arguments, _ body: (Double) -> Double) {
         guard isNumber(arguments?[0]) else { return sqlite3_result_null(context) }
         sqlite3_result_double(context, body(sqlite3_value_double(arguments?[0])))
@@ -91,7 +91,7 @@ extension SQLiteFunctions {
     }
 
     static let replacements: [(String, Int32, Function)] = [
-        // SQLite's own fails for the least integer.
+        // SQLite's own function fails for the smallest integer.
         ("abs", 1, { context, _, arguments in absolute(context, arguments) })
     ]
 

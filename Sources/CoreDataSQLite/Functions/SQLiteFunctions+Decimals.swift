@@ -2,8 +2,8 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-/// Arithmetic of decimals. SQLite keeps them as doubles; a double that was a decimal of fifteen digits or less is that decimal
-/// again, so that 1.1 * 3 is 3.3 as in memory.
+/// Decimal arithmetic. SQLite stores decimals as doubles. A double made from a decimal with at most fifteen digits
+/// converts back to that decimal, so that 1.1 * 3 is 3.3 as in memory.
 extension SQLiteFunctions {
     /// `mantissa / 10^scale`, exactly.
     struct ScaledNumber {
@@ -17,7 +17,7 @@ extension SQLiteFunctions {
             self.scale = scale
         }
 
-        /// `nil` for a number of more digits.
+        /// Converts the value; `nil` for a number with more digits.
         init?(_ value: OpaquePointer?) {
             if sqlite3_value_type(value) == SQLITE_INTEGER {
                 self.init(sqlite3_value_int64(value))
@@ -36,7 +36,7 @@ extension SQLiteFunctions {
             return nil
         }
 
-        /// The same number with at least that many digits behind the point.
+        /// Returns the mantissa for the same number with at least that many decimal places.
         func scaled(to wanted: Int) -> Int64? {
             guard scale < wanted else { return mantissa }
             guard wanted < Self.powers.count else { return nil }
@@ -89,34 +89,34 @@ extension SQLiteFunctions {
         let (first, second) = (arguments?[0], arguments?[1])
         guard isNumber(first), isNumber(second) else { return sqlite3_result_null(context) }
         if let a = ScaledNumber(first), let b = ScaledNumber(second), let result = quick(a, b) {
-            return give(result, context)
+            return setResult(result, context)
         }
         guard let a = decimal(first), let b = decimal(second) else { return sqlite3_result_null(context) }
-        give(slow(a, b), context)
+        setResult(slow(a, b), context)
     }
 
-    /// The decimal that the number stands for; `nil` for one that is infinite.
+    /// Returns the decimal of the number; `nil` for an infinite one.
     static func decimal(_ value: OpaquePointer?) -> Decimal? {
         if sqlite3_value_type(value) == SQLITE_INTEGER { return Decimal(sqlite3_value_int64(value)) }
         let number = sqlite3_value_double(value)
         return number.isFinite ? Decimal(storedText: number.description) : nil
     }
 
-    /// Whole numbers are integers, as they are in columns of decimals.
-    static func give(_ number: ScaledNumber, _ context: OpaquePointer?) {
+    /// Sets the result; integers stay integers, as in decimal columns.
+    static func setResult(_ number: ScaledNumber, _ context: OpaquePointer?) {
         let (quotient, rest) = number.mantissa.quotientAndRemainder(dividingBy: ScaledNumber.powers[number.scale])
         if rest == 0 { return sqlite3_result_int64(context, quotient) }
-        // Both are exact then, and their quotient is the double that is nearest.
-        guard number.mantissa.magnitude < 1 << 53 else { return give(number.decimal, context) }
+        // Both are exact in this range, and their quotient is the nearest double.
+        guard number.mantissa.magnitude < 1 << 53 else { return setResult(number.decimal, context) }
         sqlite3_result_double(context, Double(number.mantissa) / Double(ScaledNumber.powers[number.scale]))
     }
 
-    /// What is no number, an overflow, is NULL.
-    static func give(_ number: Decimal, _ context: OpaquePointer?) {
+    /// Sets the result; NaN and overflow give NULL.
+    static func setResult(_ number: Decimal, _ context: OpaquePointer?) {
         guard !number.isNaN else { return sqlite3_result_null(context) }
         let text = number.description
         if let whole = Int64(text) { return sqlite3_result_int64(context, whole) }
-        // Foundation's own conversion may be off by a bit.
+        // The last bit of Foundation's conversion may be wrong.
         sqlite3_result_double(context, Double(text) ?? .nan)
     }
 }

@@ -2,12 +2,12 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-/// Sums and averages as memory reckons them, one number after the other.
+/// Sums and averages with the semantics of the evaluation in memory: one number after another.
 ///
-/// Those of SQLite itself fail where integers overflow, and correct the rounding of doubles. SUM and AVG are replaced by name,
-/// so that triggers for derived attributes have them too.
+/// SQLite's own functions fail on integer overflow, and compensate the rounding of doubles. SUM and AVG are replaced by
+/// name, so that triggers for derived attributes use these too.
 extension SQLiteFunctions {
-    /// The numbers of one group so far. SQLite gives each group memory that is zero at first.
+    /// The running total of one group. SQLite provides memory for each group, initially zero.
     private struct Total {
         var count = 0
         var whole: Int64 = 0
@@ -34,7 +34,7 @@ extension SQLiteFunctions {
         }
     }
 
-    /// The decimals of one group so far.
+    /// The running total of the decimals of one group.
     private final class DecimalTotal {
         private var quick: ScaledNumber? = ScaledNumber(0)
         private var exact = Decimal()
@@ -54,14 +54,16 @@ extension SQLiteFunctions {
             exact += decimal(value) ?? .nan
         }
 
-        func giveSum(_ context: OpaquePointer?) {
-            if let quick { give(quick, context) } else { give(exact, context) }
+        func setSumResult(_ context: OpaquePointer?) {
+            if let quick { setResult(quick, context) } else { setResult(exact, context) }
         }
 
-        func giveAverage(_ context: OpaquePointer?) { give((quick?.decimal ?? exact) / Decimal(count), context) }
+        func setAverageResult(_ context: OpaquePointer?) {
+            setResult((quick?.decimal ?? exact) / Decimal(count), context)
+        }
     }
 
-    /// In place of SQLite's own.
+    /// Registers them in place of SQLite's own functions.
     static func registerTotals(on connection: ConnectionState) throws {
         let step: Function = { context, _, arguments in
             SQLiteFunctions.total(context, adds: true)?.pointee.add(arguments?[0])
@@ -89,10 +91,10 @@ extension SQLiteFunctions {
             SQLiteFunctions.addDecimal(context, arguments?[0])
         }
         try register(SQLAggregate.decimalSum.rawValue, decimalStep, on: connection) { context in
-            SQLiteFunctions.finish(context) { $0.giveSum(context) }
+            SQLiteFunctions.finish(context) { $0.setSumResult(context) }
         }
         try register(SQLAggregate.decimalAverage.rawValue, decimalStep, on: connection) { context in
-            SQLiteFunctions.finish(context) { $0.giveAverage(context) }
+            SQLiteFunctions.finish(context) { $0.setAverageResult(context) }
         }
     }
 
@@ -121,11 +123,11 @@ extension SQLiteFunctions {
         Unmanaged<DecimalTotal>.fromOpaque(pointer).takeUnretainedValue().add(value)
     }
 
-    private static func finish(_ context: OpaquePointer?, _ give: (DecimalTotal) -> Void) {
+    private static func finish(_ context: OpaquePointer?, _ setResult: (DecimalTotal) -> Void) {
         guard let memory = sqlite3_aggregate_context(context, 0),
             let pointer = memory.assumingMemoryBound(to: UnsafeMutableRawPointer?.self).pointee
         else { return sqlite3_result_null(context) }
         let total = Unmanaged<DecimalTotal>.fromOpaque(pointer).takeRetainedValue()
-        if total.count > 0 { give(total) } else { sqlite3_result_null(context) }
+        if total.count > 0 { setResult(total) } else { sqlite3_result_null(context) }
     }
 }

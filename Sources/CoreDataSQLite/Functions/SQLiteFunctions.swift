@@ -3,11 +3,11 @@ import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
-/// The functions of ``SQLFunction`` that SQLite lacks, and the collations of ``SQLCollation``, as SQLite calls them.
+/// The implementations of each ``SQLFunction`` that SQLite lacks, and of each ``SQLCollation``.
 enum SQLiteFunctions {
     typealias Function = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
-    /// What takes the place of a function that SQLite has: no statement would fail for want of it.
+    /// Registers replacements of SQLite's own functions; no statement would fail to signal that they are missing.
     static func registerReplacements(on connection: ConnectionState) throws {
         try registerTotals(on: connection)
         for (name, count, function) in replacements {
@@ -15,7 +15,7 @@ enum SQLiteFunctions {
         }
     }
 
-    /// The others.
+    /// Registers all other functions.
     static func register(on connection: ConnectionState) throws {
         for (name, count, function) in text + arithmetic + decimals {
             let isDeterministic = ![SQLFunction.random, .outOfRange].contains { $0.rawValue == name }
@@ -33,7 +33,7 @@ enum SQLiteFunctions {
         _ name: String, _ argumentCount: Int32, _ function: Function, isDeterministic: Bool,
         context: UnsafeMutableRawPointer? = nil, on connection: ConnectionState
     ) throws {
-        // Harmless functions may be called by triggers and indexes even where the schema is not trusted.
+        // Innocuous functions may be called by triggers and indexes even if the schema is not trusted.
         let flags = SQLITE_UTF8 | SQLITE_INNOCUOUS | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
         let code = sqlite3_create_function_v2(
             connection.database, name, argumentCount, flags, context, function, nil, nil, nil)
@@ -91,7 +91,7 @@ enum SQLiteFunctions {
                 } catch {
                     let message = (error as? TextComparison.InvalidPattern)?.message ?? "\(error)"
                     sqlite3_result_error(context, message, -1)
-                    // A code that the library itself has no use for.
+                    // An error code that SQLite itself does not use.
                     if error is TextComparison.InvalidPattern { sqlite3_result_error_code(context, SQLITE_FORMAT) }
                 }
             }
@@ -112,7 +112,7 @@ enum SQLiteFunctions {
             SQLFunction.searchText.rawValue, 1,
             { context, _, arguments in
                 guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
-                give(SearchText.indexed(bytes), context)
+                setResult(SearchText.indexed(bytes), context)
             }
         ),
         (
@@ -120,7 +120,7 @@ enum SQLiteFunctions {
             { context, _, arguments in
                 guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
                 var units: Int64 = 0
-                // A sequence of four bytes is a surrogate pair; bytes that go on with one count nothing.
+                // A four-byte sequence is a surrogate pair; continuation bytes do not count.
                 for byte in bytes where byte & 0xC0 != 0x80 { units += byte >= 0xF0 ? 2 : 1 }
                 sqlite3_result_int64(context, units)
             }
@@ -134,7 +134,7 @@ enum SQLiteFunctions {
         ),
     ]
 
-    /// The argument's bytes; `nil` for NULL.
+    /// Calls `body` with the argument's bytes; `nil` for NULL.
     static func textArgument(
         _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ index: Int
     ) -> UnsafeBufferPointer<UInt8>? {
@@ -157,10 +157,10 @@ enum SQLiteFunctions {
         _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ body: (String) -> String
     ) {
         guard let bytes = textArgument(arguments, 0) else { return sqlite3_result_null(context) }
-        give(body(String(decoding: bytes, as: UTF8.self)), context)
+        setResult(body(String(decoding: bytes, as: UTF8.self)), context)
     }
 
-    private static func give(_ text: String, _ context: OpaquePointer?) {
+    private static func setResult(_ text: String, _ context: OpaquePointer?) {
         var text = text
         text.withUTF8 { buffer in
             let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -209,10 +209,10 @@ enum SQLiteFunctions {
         return Int32(TextComparison.compare(first, second, by: order).signum())
     }
 
-    // MARK: Functions that know the connection
+    // MARK: Functions that use the connection's state
 
-    /// What ``registerReports(on:)``, ``registerNextKey(on:)`` and ``registerNow(on:)`` are told: the connection closes the functions with
-    /// itself, so the state outlives them.
+    /// Returns the user data of ``registerReports(on:)``, ``registerNextKey(on:)`` and ``registerNow(on:)``. The
+    /// connection destroys its functions when it closes, so the state outlives them.
     private static func state(of connection: ConnectionState) -> UnsafeMutableRawPointer {
         Unmanaged.passUnretained(connection).toOpaque()
     }

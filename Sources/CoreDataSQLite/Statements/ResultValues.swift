@@ -1,21 +1,21 @@
 import CSQLite
 import CoreDataPrimitives
 
-/// The values of the row that a statement is at, by the address of the first.
+/// Reads the values of a statement's current row by address.
 ///
-/// To ask a statement for a column costs four times what the value does. SQLite keeps the values of a row in an array,
-/// so where one lies tells where the others lie: how far apart is found out once, with a statement of its own, and
-/// where that shows no array, each column is asked for. The connection is used by one thread at a time, so what SQLite
-/// calls an unprotected value may be read.
+/// Requesting a column from a statement costs four times as much as reading the value. SQLite keeps the values of a row
+/// in an array, so the address of one value gives the addresses of the others. A separate statement measures their
+/// distance once. If that shows no array, each column is requested from the statement. One thread uses the connection
+/// at a time, so SQLite's "unprotected" values are safe to read.
 struct ResultValues {
     private let first: OpaquePointer?
     private let distance: Int
-    /// The statement and the column of the first value, where the values are no array.
+    /// The statement, and the column of the first value, for the case that the values are no array.
     private let asked: (statement: OpaquePointer, column: Int32)
 
-    /// Those of `count` columns from `first` on.
+    /// Reads `count` columns from `first` on.
     ///
-    /// - Precondition: the statement is at a row, which has so many.
+    /// - Precondition: the statement has a current row with that many columns.
     @inline(__always)
     init(of statement: OpaquePointer, from first: Int, count: Int) {
         precondition(
@@ -37,9 +37,9 @@ struct ResultValues {
     @inline(__always)
     func integer(_ index: Int) -> Int64 { sqlite3_value_int64(self[index]) }
 
-    /// The value's word, `nil` for NULL; bytes go to the builder.
+    /// Returns the value's word, `nil` for NULL; the builder receives the bytes.
     ///
-    /// Only a value that may be NULL is asked for its type.
+    /// Only values that may be NULL are checked for their type.
     @inline(__always)
     func word(_ index: Int, _ kind: ColumnKind, _ builder: RowBuilder) -> UInt64? {
         let value = self[index]
@@ -56,16 +56,16 @@ struct ResultValues {
             return builder.keep(UnsafeRawBufferPointer(start: text, count: count))
         case .blob:
             guard sqlite3_value_type(value) != SQLITE_NULL else { return nil }
-            // Asked first: it may turn a number into text.
+            // Call it before the others: it may convert a number to text.
             let blob = sqlite3_value_blob(value)
             let count = Int(sqlite3_value_bytes(value))
             return builder.keep(UnsafeRawBufferPointer(start: blob, count: count))
         }
     }
 
-    // MARK: How far apart values lie
+    // MARK: Distance between values
 
-    /// In bytes; 0 where they are not known to be an array.
+    /// The distance in bytes; 0 if the values are not known to be an array.
     private static let distance: Int = {
         var database: OpaquePointer?
         defer { sqlite3_close_v2(database) }
@@ -75,7 +75,7 @@ struct ResultValues {
         }
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        // Sorted, so that the rows come from elsewhere than the values.
+        // Sorted, so that SQLite reads the rows from the sorter and not directly from the constants.
         let sql = "SELECT * FROM (VALUES (3, 'c', 0.5, NULL), (1, 'a', x'00', NULL), (2, 'b', 7, NULL)) ORDER BY 1"
         guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { return 0 }
         var distances: Set<Int> = []

@@ -1,23 +1,23 @@
 import CSQLite
 import CoreDataSQL
 
-/// Rows by key, each by a statement of its own, or in a burst by one that stays at work.
+/// Fetches rows by key, with one statement per row, or in a burst with one statement that keeps running.
 ///
-/// To begin a statement and to end it costs more than to find a row and read it. The one that stays at work joins the table
-/// to constants, for each of which a function tells the next key:
+/// Starting and ending a statement costs more than finding and reading a row. The running statement joins the table to
+/// constants; for each constant, a function returns the next key:
 ///
 ///     SELECT … FROM (VALUES (0), (0), …) keys CROSS JOIN ZITEM ON Z_PK = CDNextKey(keys.column1)
 ///
-/// It reads in the burst's transaction and ends with it, so it sees what a statement of its own would see.
+/// It reads in the burst's transaction and ends with it, so it sees the same data as a separate statement.
 final class SQLiteKeyedStatement: SQLKeyedStatement {
-    /// For so many rows the statement goes on: enough that to begin it anew costs little.
+    /// The number of rows per run of the statement: high enough that restarting it costs little.
     private static let rowsPerRun = 64
 
-    /// The connection, whose user keeps this.
+    /// The connection, which retains this object.
     private unowned(unsafe) let connection: SQLiteConnection
     private let select: SelectStatement
     private let key: SQLExpression
-    // One thread at a time has the connection, and nothing is called while these change.
+    // One thread at a time holds the connection, and no callback occurs while these change.
     @exclusivity(unchecked) private var single: SQLiteStatement?
     @exclusivity(unchecked) private var burst: SQLiteStatement?
     @exclusivity(unchecked) private var isSingleUsed = false
@@ -59,8 +59,8 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
         return select.text(in: connection.dialect).sql
     }
 
-    /// Whether the burst's statement is at the row now; `nil` where there is no burst, where somebody wants to see
-    /// each statement, and after a failure, which the other statement shall tell.
+    /// Moves the burst's statement to the row; returns whether it exists. `nil` if there is no burst, if an observer
+    /// must see each statement, and after a failure, which the single statement then reports.
     private func advance(to key: Int64) -> Bool? {
         guard connection.hasOpenBurst, connection.state.observer == nil,
             !connection.state.mustCheckSchema
@@ -70,7 +70,7 @@ final class SQLiteKeyedStatement: SQLKeyedStatement {
         connection.state.nextKey = key
         var code = sqlite3_step(pointer)
         if code == SQLITE_DONE, connection.state.nextKey != nil {
-            // It has come to the end of its constants and begins again.
+            // The statement has used all its constants and starts again.
             sqlite3_reset(pointer)
             code = sqlite3_step(pointer)
         }

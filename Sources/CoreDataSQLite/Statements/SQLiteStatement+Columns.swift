@@ -41,7 +41,7 @@ extension SQLiteStatement {
 }
 
 extension SQLValue {
-    /// The value as SQLite holds it, whatever the column was declared as.
+    /// Reads the value in SQLite's storage class, regardless of the declared type.
     init(_ value: OpaquePointer?) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER:

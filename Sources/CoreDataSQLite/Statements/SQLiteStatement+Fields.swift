@@ -5,7 +5,7 @@ import Foundation
 
 extension SQLiteStatement {
     func write(_ fields: UnsafeBufferPointer<TypedField>, to row: UnsafeMutableRawPointer) -> UInt64 {
-        // The fields' columns are those of the statement.
+        // The fields' columns are indexes of the statement's columns.
         write(ResultValues(of: pointer, from: 0, count: 1), fields, to: row)
     }
 
@@ -41,7 +41,7 @@ extension SQLiteStatement {
         return written
     }
 
-    /// Puts the value there, if it is of the kind as SQLite holds it; `false` where it was not put.
+    /// Writes the value if its storage class fits the field's type; returns whether it did.
     @inline(__always)
     private static func write(
         _ value: OpaquePointer?, _ field: TypedField, to place: UnsafeMutableRawPointer

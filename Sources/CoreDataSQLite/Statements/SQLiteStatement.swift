@@ -12,30 +12,30 @@ import Foundation
 ///    │                  ▼                        ▼ step → false
 ///    └──── reset ──── ended ◀────────────────────┘
 /// ```
-/// `run` goes from ready to ended and back to ready, bindings kept.
+/// `run` goes from ready to ended and back to ready, and keeps the bindings.
 final class SQLiteStatement: SQLStatement {
     let sql: String
     let pointer: OpaquePointer
     private let state: ConnectionState
-    // A statement is used by one thread, and nothing here calls back into it while it changes: to have every access
-    // checked for that would cost as much as binding a value.
+    // One thread uses a statement, and no callback occurs while it changes. Exclusivity checks would cost as much as
+    // binding a value.
     @exclusivity(unchecked) private var phase = Phase.ready
     @exclusivity(unchecked) private var epoch = 0
-    /// Rows whose bytes are bound where they lie, by the parameters that they are bound to.
+    /// The rows whose bytes are bound without copying, with their parameters.
     @exclusivity(unchecked) private var boundRows: [BoundRow] = []
-    /// Where the one is most likely that is bound next: rows are bound in the same order run after run.
+    /// The most likely position of the next binding: rows are bound in the same order in each run.
     @exclusivity(unchecked) private var nextBoundRow = 0
     @exclusivity(unchecked) private var hasBindings = false
-    /// How often SQLite had prepared it anew when the schema was last checked.
+    /// SQLite's count of re-preparations at the last check of the schema.
     @exclusivity(unchecked) private var preparations: Int32 = 0
-    /// Only while somebody observes.
+    /// Set only while there is an observer.
     @exclusivity(unchecked) private var observed: Observation?
 
     private enum Phase: UInt8 {
         case ready
-        /// SQLite has stepped it since the last reset.
+        /// SQLite has stepped the statement since the last reset.
         case running
-        /// There are no more rows; to step it once more would begin anew.
+        /// There are no more rows; another step would start the statement again.
         case ended
     }
 
@@ -47,7 +47,7 @@ final class SQLiteStatement: SQLStatement {
         var row: RowSnapshot
     }
 
-    /// A class, so that a statement that nobody observes asks for no more than whether there is one.
+    /// A class, so that a statement without observer only needs a check for `nil`.
     private final class Observation {
         var bindings: [Int: SQLValue] = [:]
         var start: ContinuousClock.Instant?
@@ -61,7 +61,7 @@ final class SQLiteStatement: SQLStatement {
         }
         guard code == SQLITE_OK else {
             let failure = state.failure(code, sql: sql)
-            // What it names may be gone because the schema is another one.
+            // Its tables may be missing because the schema changed.
             if state.watchesSchema { try state.checkSchema() }
             throw failure
         }
@@ -105,7 +105,8 @@ final class SQLiteStatement: SQLStatement {
         }
     }
 
-    /// Where the schema changed SQLite prepares the statement anew, which may then ask for functions of ours.
+    /// Runs the first step. If the schema changed, SQLite prepares the statement again, which may then need our
+    /// functions.
     private func firstStep() throws -> Int32 {
         let code = sqlite3_step(pointer)
         guard code != SQLITE_ROW, code != SQLITE_DONE, try state.addFunctions(missedBy: code) else { return code }
@@ -113,7 +114,7 @@ final class SQLiteStatement: SQLStatement {
         return sqlite3_step(pointer)
     }
 
-    /// Nothing is read from a schema that the statement was not written for.
+    /// Checks the schema, so that nothing is read from a schema that the statement was not written for.
     private func checkSchema(after code: Int32) throws {
         let count = sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
         guard count != preparations || state.mustCheckSchema || code == SQLITE_ERROR else { return }
@@ -133,14 +134,14 @@ final class SQLiteStatement: SQLStatement {
         var code = try firstStep()
         while code == SQLITE_ROW { code = sqlite3_step(pointer) }
         guard code == SQLITE_DONE else { throw state.failure(code, sql: sql) }
-        // What a statement that is no INSERT, UPDATE or DELETE leaves there is the count of an earlier one.
+        // After a statement that is no INSERT, UPDATE or DELETE, the count is that of an earlier statement.
         let changes = sqlite3_total_changes(state.database) == before ? 0 : Int(sqlite3_changes(state.database))
         observed?.rows = changes
         return changes
     }
 
     func runUpdating() throws -> Int? {
-        // No row has the key 0, and updates leave this as it is.
+        // No row has the key 0, and updates do not change this value.
         sqlite3_set_last_insert_rowid(state.database, 0)
         let changes = try run()
         return sqlite3_last_insert_rowid(state.database) == 0 ? changes : nil
@@ -173,7 +174,7 @@ final class SQLiteStatement: SQLStatement {
     private func endRun() {
         sqlite3_reset(pointer)
         phase = .ready
-        // The connection ends what is still running at the end of a transaction.
+        // The connection ends the running statements at the end of a transaction.
         if epoch == state.epoch { state.runningCount -= 1 }
         if let observation = observed, let start = observation.start {
             observation.start = nil
@@ -211,7 +212,7 @@ final class SQLiteStatement: SQLStatement {
 
     func bind(_ row: RowSnapshot, columns: [Int], kinds: [ColumnKind], at first: Int) throws {
         try prepareToBind()
-        // Text and blobs are not copied: the row stays until its parameters are bound again or forgotten.
+        // Text and blobs are not copied: the row is retained until its parameters are bound again or cleared.
         keep(row, first: first, count: columns.count)
         var parameter = Int32(truncatingIfNeeded: first)
         for column in columns {
@@ -245,7 +246,7 @@ final class SQLiteStatement: SQLStatement {
         }
     }
 
-    /// Tells SQLite to copy what is bound.
+    /// Makes SQLite copy the bound bytes.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     private func prepareToBind() throws {
@@ -279,7 +280,7 @@ final class SQLiteStatement: SQLStatement {
     private func bindBlob(
         _ bytes: UnsafeRawBufferPointer, _ parameter: Int32, _ destructor: sqlite3_destructor_type?
     ) -> Int32 {
-        // A blob without an address would be NULL.
+        // A blob with a null address would become NULL.
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return sqlite3_bind_zeroblob(pointer, parameter, 0) }
         return sqlite3_bind_blob64(pointer, parameter, base, UInt64(bytes.count), destructor)
     }

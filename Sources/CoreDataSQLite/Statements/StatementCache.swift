@@ -1,4 +1,4 @@
-/// Prepared statements by their text, the least recently used of which go first.
+/// A cache of prepared statements by text, which evicts the least recently used ones.
 struct StatementCache {
     private final class Entry {
         let sql: String
@@ -14,18 +14,18 @@ struct StatementCache {
 
     private let capacity: Int
     private var entries: [String: Entry] = [:]
-    /// Those used last: a loop asks for the same few again and again, by the same instance of the text, which is seen to
-    /// be equal without looking at its characters. Hashing a text takes as long as reading a row's values.
+    /// The most recent entries: a loop requests the same few statements again with the same string instance, whose
+    /// equality is detected without comparing characters. Hashing a text takes as long as reading a row's values.
     private var recent: [Entry] = []
     private static let recentCount = 6
     private var clock = 0
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// The statement, if there is one that nobody holds.
+    /// Returns the cached statement, if it is not in use.
     mutating func statement(_ sql: String) -> SQLiteStatement? {
         guard let entry = entry(sql) else { return nil }
-        // Whoever still has a reference may bind and step; it keeps the statement and the cache gets another.
+        // A client with a reference may still bind and step it; it keeps the statement, and the cache prepares another.
         guard isKnownUniquelyReferenced(&entry.statement) else { return nil }
         clock += 1
         entry.lastUse = clock

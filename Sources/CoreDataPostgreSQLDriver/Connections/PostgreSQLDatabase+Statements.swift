@@ -1,27 +1,27 @@
 import CoreDataSQL
 
-// What PostgreSQL has words of its own for.
+// Operations with statements that only PostgreSQL has.
 extension PostgreSQLDatabase {
-    /// Makes the schema that the URL names, where the server has none of that name.
+    /// Creates the schema that the URL names, if it does not exist.
     package func createSchema() throws {
         try writeWithoutTransaction { connection in
             let exists = try connection.rows(named: ServerText.schemaExists, [.text(options.address.schema)])
             guard exists.isEmpty else { return }
             do { try connection.execute(ServerText.createSchema(options.address.schema)) } catch let failure
                 as SQLFailure
-                where failure.isOfTwoMakers
+                where failure.isConcurrentCreation
             {
-                // `IF NOT EXISTS` looks before it makes it: somebody else has made it meanwhile.
+                // `IF NOT EXISTS` has a race: another client created it between the check and the creation.
             }
         }
     }
 
-    /// Takes the schema away with all that is in it.
+    /// Deletes the schema with its content.
     package func dropSchema() throws {
         try writeWithoutTransaction { try $0.execute(ServerText.dropSchema(options.address.schema)) }
     }
 
-    /// The server checks its pages as it reads them; what a store must hold beside that is for whoever knows the store.
+    /// The server checks its pages when it reads them; the store's own integrity is checked elsewhere.
     package func integrityProblems() throws -> [String] { [] }
 
     package func plan(of query: SQLText) throws -> [String] { try read { try $0.serverPlan(of: query) } }
@@ -47,7 +47,7 @@ extension PostgreSQLDatabase {
 }
 
 extension SQLConnection {
-    /// The lines in which the server explains how it would answer.
+    /// Returns the server's EXPLAIN output for a query.
     func serverPlan(of query: SQLText) throws -> [String] {
         try rows(named: ServerText.explain + query.sql, query.bindings).compactMap { row in
             if case .text(let line) = row[0] { return line }

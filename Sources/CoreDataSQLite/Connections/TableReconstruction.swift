@@ -2,20 +2,20 @@ import CSQLite
 import CoreDataSQL
 import Foundation
 
-/// The trees of a damaged database's tables, grown anew over the pages of rows that are still there.
+/// Rebuilds the B-trees of a damaged database's tables over their remaining leaf pages.
 ///
 /// ```
-///  root ─┬─ interior ✗    leaf 7 · leaf 9 · leaf 12, which nothing leads to
+///  root ─┬─ interior ✗    leaf 7 · leaf 9 · leaf 12, which are orphaned
 ///        └─ interior ─┬─ leaf 4
 ///                     └─ leaf 5          ──▶   root ─── 7 · 9 · 12 · 4 · 5, by their rows' keys
 /// ```
-/// Rows themselves are neither read nor changed: the database does that, once it finds them.
-struct TableRegrowth {
+/// It neither reads nor changes the rows themselves: the database does that after it finds them.
+struct TableReconstruction {
     private struct Branch {
         var page: Int
-        /// The highest key that it has, or may have.
+        /// The highest key that the page contains, or can contain.
         var key: Int64
-        /// The lowest; `nil` for a page that is damaged.
+        /// The lowest key; `nil` for a damaged page.
         var first: Int64?
     }
 
@@ -23,23 +23,23 @@ struct TableRegrowth {
         var name: String
         var root: Int
         var leaves: [Branch] = []
-        /// Pages that are damaged, with how far they are from the root, and the highest key that they may have.
+        /// Damaged pages with their depth and the highest key that they can contain.
         var broken: [(page: Int, depth: Int, key: Int64)] = []
         var depth = 0
-        /// Pages of rows that nothing led to.
+        /// The number of orphaned pages.
         var found = 0
     }
 
     private let pages: DatabasePages
     private var owned: Set<Int> = []
     private var tables: [Table] = []
-    /// What is written: pages by their number, those beyond the file's end among them.
+    /// The pages to write by number, including pages after the file's end.
     private(set) var changes: [Int: [UInt8]] = [:]
     private var pageCount: Int
 
     /// - Parameters:
     ///   - roots: the first page of each table.
-    ///   - marks: what tells the rows of tables that are to be grown anew.
+    ///   - marks: the properties that identify the rows of the tables to rebuild.
     init(_ pages: DatabasePages, roots: [String: Int], marks: [TableMark]) {
         self.pages = pages
         pageCount = pages.count
@@ -55,12 +55,12 @@ struct TableRegrowth {
         }
     }
 
-    /// How many pages of rows nothing led to, of each table that was grown anew.
+    /// The number of orphaned pages of each rebuilt table.
     var found: [String: Int] {
         Dictionary(uniqueKeysWithValues: tables.filter { $0.found > 0 }.map { ($0.name, $0.found) })
     }
 
-    // MARK: What is there
+    // MARK: Scanning
 
     private mutating func walk(_ page: Int, depth: Int, upTo key: Int64, _ table: inout Table) {
         guard depth < 20, owned.insert(page).inserted else { return }
@@ -93,7 +93,7 @@ struct TableRegrowth {
         }
     }
 
-    /// Pages whose rows may be of one damaged table alone are that table's.
+    /// Assigns orphaned pages whose rows can belong to only one damaged table to that table.
     private mutating func attribute(_ orphans: [Branch], _ marks: [TableMark]) {
         let marks = Dictionary(uniqueKeysWithValues: marks.map { ($0.table, $0) })
         let damaged = tables.indices.filter { !tables[$0].broken.isEmpty && marks[tables[$0].name] != nil }
@@ -106,19 +106,19 @@ struct TableRegrowth {
         }
     }
 
-    // MARK: Growing
+    // MARK: Rebuilding
 
-    /// Whether there was enough to lead to.
+    /// Rebuilds the tree of a table; returns whether it has any pages.
     private mutating func grow(_ table: Table) -> Bool {
         var branches = table.leaves.sorted { ($0.key, $0.page) < ($1.key, $1.page) }
-        // Where two have the same keys, one of them is not what it seems.
+        // If two pages have the same keys, one of them is not a valid page of the table.
         var last = Int64.min
         branches = branches.filter { branch in
             guard let first = branch.first, last == .min || first > last else { return false }
             last = branch.key
             return true
         }
-        // What was a page of rows stays one that cannot be read, so that its rows are known to be lost.
+        // A damaged leaf page remains unreadable, so that the loss of its rows is detected.
         for broken in table.broken where broken.depth == table.depth && broken.depth > 0 {
             let place = branches.firstIndex { $0.key > broken.key } ?? branches.count
             let key = place < branches.count ? broken.key : max(broken.key, branches.last?.key ?? 0)
@@ -151,7 +151,7 @@ struct TableRegrowth {
         return length
     }
 
-    /// As many as a page has room for, at least two in each.
+    /// Groups the branches so that each group fits into a page and has at least two.
     private func groups(_ branches: [Branch]) -> [[Branch]] {
         var groups: [[Branch]] = [[]]
         var size = 12
@@ -170,7 +170,7 @@ struct TableRegrowth {
         return groups
     }
 
-    /// An interior page; the last branch has no key of its own.
+    /// Returns an interior page; the last branch has no key of its own.
     private func page(_ branches: [Branch]) -> [UInt8] {
         var page = [UInt8](repeating: 0, count: pages.pageSize)
         func put(_ number: Int, at offset: Int, _ length: Int) {
@@ -186,7 +186,7 @@ struct TableRegrowth {
         }
         page[0] = DatabasePages.Kind.interior.rawValue
         put(branches.count - 1, at: 3, 2)
-        // 0 stands for 65,536.
+        // 0 represents 65,536.
         put(end & 0xFFFF, at: 5, 2)
         put(branches[branches.count - 1].page, at: 8, 4)
         return page
@@ -196,7 +196,7 @@ struct TableRegrowth {
         var rest = UInt64(bitPattern: key)
         let length = length(of: key)
         var bytes: [UInt8] = []
-        // The ninth byte has eight bits of it.
+        // The ninth byte contains eight bits.
         if length == 9 {
             bytes.append(UInt8(truncatingIfNeeded: rest))
             rest >>= 8
@@ -219,7 +219,7 @@ extension SQLiteFile {
         do {
             let from = try SQLiteConnection.openReadOnly(sourcePath)
             defer { sqlite3_close_v2(from) }
-            // So that a file which is shorter than it says is read, too.
+            // So that a file that is shorter than its header says can be read too.
             try run("PRAGMA writable_schema = ON", on: from)
             let to = try SQLiteConnection.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
             defer { sqlite3_close_v2(to) }
@@ -237,17 +237,17 @@ extension SQLiteFile {
         }
         guard let pages = DatabasePages(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe))
         else { return [:] }
-        let regrowth = TableRegrowth(pages, roots: roots, marks: marks)
+        let reconstruction = TableReconstruction(pages, roots: roots, marks: marks)
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         defer { try? file.close() }
-        for (page, bytes) in regrowth.changes.sorted(by: { $0.key < $1.key }) {
+        for (page, bytes) in reconstruction.changes.sorted(by: { $0.key < $1.key }) {
             try file.seek(toOffset: UInt64((page - 1) * pages.pageSize))
             try file.write(contentsOf: Data(bytes))
         }
-        // The header says how many pages there are.
-        let count = UInt32(max(pages.count, regrowth.changes.keys.max() ?? 0)).bigEndian
+        // The header contains the number of pages.
+        let count = UInt32(max(pages.count, reconstruction.changes.keys.max() ?? 0)).bigEndian
         try file.seek(toOffset: 28)
         try file.write(contentsOf: withUnsafeBytes(of: count) { Data($0) })
-        return regrowth.found
+        return reconstruction.found
     }
 }

@@ -1,6 +1,6 @@
 import CoreDataSQL
 
-// What SQLite has words of its own for.
+// Operations with statements that only SQLite has.
 extension SQLiteDatabase {
     package func integrityProblems() throws -> [String] {
         try read { connection in
@@ -38,7 +38,7 @@ extension SQLiteDatabase {
                 default: break
                 }
             }
-            // Where neither the file nor the index of its log beside it can be written, SQLite reports another mode.
+            // If neither the file nor its log's index can be written, SQLite reports another mode.
             if let own = connection as? SQLiteConnection,
                 SQLiteConnection.usesLog(SQLiteConnection.start(of: own.handle, count: 20) ?? [])
             {
