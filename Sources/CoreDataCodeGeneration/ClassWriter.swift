@@ -1,6 +1,6 @@
-/// Writes the Swift of one class; see ``ClassGeneration`` for what it looks like.
+/// Writes the Swift of one class; ``ClassGeneration`` shows the result.
 ///
-/// Everything is `nonisolated`, also where a target's declarations are the main actor's by default: an object
+/// Everything is `nonisolated`, also in targets whose declarations are isolated to the main actor by default: an object
 /// belongs to its context's queue.
 struct ClassWriter {
     private let generated: GeneratedClass
@@ -14,12 +14,12 @@ struct ClassWriter {
 
     private var name: String { SwiftNames.identifier(generated.name) }
     private var access: String { options.accessLevel.prefix }
-    /// Holds the keys of the class's own properties; one for each file, so that it can be private.
+    /// The enum with the keys of the class's own properties; one per file, so that it can be private.
     private var keys: String { "_\(generated.name)Keys" }
 
     // MARK: Parts
 
-    /// The class with its properties, where they can be overridden.
+    /// Returns the class with its properties, which subclasses can override.
     func classDefinition() -> String {
         var writer = self
         let superclass = SwiftNames.identifier(generated.superclass)
@@ -27,24 +27,24 @@ struct ClassWriter {
         return writer.text
     }
 
-    /// The properties of a class that its author writes.
+    /// Returns the properties of a class that its author writes.
     func classExtension() -> String {
         var writer = self
         writer.writeContainer("nonisolated extension \(name) {", access: access)
         return writer.text
     }
 
-    /// The class that is written anew each time under one that its author writes.
+    /// Returns the class that is generated each time, as the superclass of the one that its author writes.
     func machineClass() -> String {
         var writer = self
-        // Open, so that the class below may override what it likes from wherever it is.
+        // Open, so that the author's class can override members from any module.
         let access = options.accessLevel == .public ? "open " : self.access
         let superclass = SwiftNames.identifier(generated.superclass)
         writer.writeContainer("nonisolated \(access)class _\(generated.name): \(superclass) {", access: access)
         return writer.text
     }
 
-    /// What its author adds to and nobody overwrites.
+    /// Returns the class that its author edits and that is never overwritten.
     func humanClass() -> String {
         let access = options.accessLevel == .public ? "open " : self.access
         return """
@@ -55,7 +55,7 @@ struct ClassWriter {
             """
     }
 
-    /// The request for the class's objects, and what makes its key paths known.
+    /// Returns the fetch request for the class's objects, and the declarations that register its key paths.
     func additions() -> String {
         var writer = self
         if generated.hasGeneratedDescendant {
@@ -102,7 +102,7 @@ struct ClassWriter {
         }
     }
 
-    /// The functions as Xcode declares them, in its order.
+    /// Writes the functions as Xcode declares them, in its order.
     private mutating func writeMembers(_ property: GeneratedProperty, access: String) {
         let key = "\(keys).\(SwiftNames.identifier(property.name))"
         let suffix = SwiftNames.capitalized(property.name)
@@ -144,10 +144,11 @@ struct ClassWriter {
         ]
     }
 
-    /// The request of a class with classes below it.
+    /// Writes the fetch request of a class that has subclasses.
     ///
-    /// Were it a method of the class, theirs would have the same name and another type, and a call could mean either.
-    /// A method of a class is preferred to one of a protocol, and one of a protocol to one of the protocol above it.
+    /// If it were a method of the class, the subclasses' methods would have the same name and another type, and a call
+    /// would be ambiguous. Swift prefers a method of a class to one of a protocol, and one of a protocol to one of its
+    /// parent protocol.
     private mutating func writeInheritableRequest() {
         let protocolName = "_\(generated.name)Fetching"
         let parent = generated.generatedAncestor.map { "_\($0)Fetching" } ?? SwiftNames.baseClass

@@ -1,30 +1,30 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// A class that is to be generated, or whose members are.
+/// A class to generate, or to generate an extension of.
 struct GeneratedClass {
     let entityName: String
     let name: String
-    /// The class above it: of the nearest ancestor that has one, else `NSManagedObject`.
+    /// The superclass: the class of the nearest ancestor with a class of its own, else `NSManagedObject`.
     let superclass: String
-    /// Whether only an extension is generated, to a class that its author writes ("Category/Extension").
+    /// Whether only an extension of the author's class is generated ("Category/Extension").
     let isExtension: Bool
     /// Whether no ancestor has a class of its own.
     var isRoot: Bool { superclass == SwiftNames.baseClass }
     /// The entity's own properties: attributes, relationships and fetched ones, each sorted by name.
     let properties: [GeneratedProperty]
-    /// The nearest class above it that is generated too.
+    /// The nearest generated class among its superclasses.
     var generatedAncestor: String?
-    /// Whether a class below it is generated.
+    /// Whether a subclass of it is generated.
     var hasGeneratedDescendant = false
-    /// Every key path with its key that has to be listed, in order; see ``keyPaths(of:in:)``.
+    /// Every key path that must be listed, with its key, in order; see ``keyPaths(of:in:)``.
     var keyPaths: [(path: String, key: String)] = []
 }
 
 extension GeneratedClass {
-    /// The classes to generate, sorted by the names of their entities.
+    /// Returns the classes to generate, sorted by the names of their entities.
     ///
-    /// - Throws: what is wrong with the model, and classes that two entities would both generate.
+    /// - Throws: the errors of the model, and an error for a class that two entities would both generate.
     static func classes(
         of document: ModelDocument, options: GenerationOptions
     ) throws(ModelFailure) -> [GeneratedClass] {
@@ -69,14 +69,14 @@ extension GeneratedClass {
     ) -> String {
         var parent = entity.parentName
         while let name = parent {
-            // Subentities that share their parent's class are no subclasses of it.
+            // Subentities with their parent's class are no subclasses of it.
             if let found = classNames[name], found != classNames[entity.name] { return found }
             parent = entities[name]?.parentName
         }
         return SwiftNames.baseClass
     }
 
-    /// The name of the nearest generated class above an entity's.
+    /// Returns the name of the nearest generated class among an entity's ancestors.
     private static func ancestor(
         of entityName: String, _ byEntity: [String: GeneratedClass], _ entities: [String: EntityElement]
     ) -> String? {
@@ -102,18 +102,18 @@ extension GeneratedClass {
             .map { GeneratedProperty($0, classNames: classNames) }
     }
 
-    /// The key paths from a class, with what they are called in the model.
+    /// Returns the key paths that start at a class, with their keys in the model.
     ///
-    /// Every property is listed, inherited ones too. Longer paths follow from these (see `ManagedKeyPaths` in
-    /// CoreData), but for a step over an inherited accessor, which shows itself differently in every module; so paths
-    /// of two steps that have one are listed as well.
+    /// Every property is listed, including inherited ones. CoreData derives longer paths from these (see
+    /// `ManagedKeyPaths`). An exception is a step over an inherited accessor, whose representation differs between
+    /// modules; so paths of two steps with such a step are listed too.
     ///
-    /// - Parameter inheritsAll: whether even the class's own properties are declared by a class above it.
+    /// - Parameter inheritsAll: whether a superclass declares even the class's own properties.
     private static func keyPaths(
         of generated: GeneratedClass, _ byEntity: [String: GeneratedClass], _ entities: [String: EntityElement],
         inheritsAll: Bool
     ) -> [(path: String, key: String)] {
-        /// The properties that have generated accessors, with whether they are inherited.
+        /// Returns the properties with generated accessors, and whether they are inherited.
         func accessors(of entityName: String) -> [(property: GeneratedProperty, isInherited: Bool)] {
             var found: [(GeneratedProperty, Bool)] = []
             var next: String? = entityName

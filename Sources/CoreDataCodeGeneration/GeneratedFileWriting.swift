@@ -3,15 +3,16 @@ import CoreDataPrimitives
 import Foundation
 
 extension GeneratedFile {
-    /// What became of a file.
+    /// The result of writing a file.
     package enum Outcome: String, Sendable {
         case written
         case unchanged
-        /// There is a file of that name that is its author's.
+        /// A file with that name exists and belongs to its author.
         case kept
     }
 
-    /// Writes the file, whole or not at all, unless it says that already or somebody else wrote what is there.
+    /// Writes the file completely or not at all. It does not write an identical file, and does not overwrite a file
+    /// that was not generated.
     package func write(into folder: URL) throws -> Outcome {
         let url = folder.appendingPathComponent(name)
         if FileManager.default.fileExists(atPath: url.path) {

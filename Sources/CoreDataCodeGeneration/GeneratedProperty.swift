@@ -1,10 +1,10 @@
 import CoreDataModel
 
-/// A property as its class declares it.
+/// A property in its class declaration.
 struct GeneratedProperty {
-    /// How the accessor reaches the value.
+    /// The way in which the accessor accesses the value.
     enum Access {
-        /// `self[key]`: the type itself knows how.
+        /// `self[key]`: for types with a conversion of their own.
         case typed
         /// `self[object: key]`: as an object, cast to the type.
         case object
@@ -12,7 +12,7 @@ struct GeneratedProperty {
         case fetched
     }
 
-    /// The to-many accessors that go with it.
+    /// The to-many accessors of the property.
     enum Members {
         case unordered
         case ordered
@@ -22,12 +22,13 @@ struct GeneratedProperty {
     /// The Swift type that Xcode declares.
     let type: String
     let access: Access
-    /// Of a relationship, the class of its destination; `nil` for attributes and where that has no class of its own.
+    /// The class of a relationship's destination; `nil` for attributes and for a destination without a class of its
+    /// own.
     var destinationClass: String?
     var members: Members?
     var isToOne = false
 
-    /// What the key is generic over.
+    /// The generic argument of the key.
     var keyType: String { access == .object && type.hasSuffix("?") ? String(type.dropLast()) : type }
 }
 
@@ -56,12 +57,12 @@ extension GeneratedProperty {
         }
     }
 
-    /// The type as Xcode chooses it: whatever can be nil in Objective-C is optional, also where the model says that
-    /// a value is required, because a new object has none.
+    /// Returns the type as Xcode chooses it: types that can be nil in Objective-C are optional, even if the model
+    /// requires a value, because a new object has none.
     private static func declaration(
         of attribute: AttributeElement, avoiding classNames: Set<String>
     ) -> (type: String, access: Access) {
-        /// A type of the library, told from a class of the model that has its name.
+        /// Returns the name of a library type, qualified if a class of the model has the same name.
         func named(_ name: String, in module: String?) -> String {
             module.map { classNames.contains(name) ? "\($0).\(name)" : name } ?? name
         }

@@ -2,37 +2,38 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What a user decides about generated classes.
+/// The user's options for generated classes.
 package struct GenerationOptions: Sendable {
     package enum AccessLevel: String, CaseIterable, Sendable {
         case `public`
         case package
         case `internal`
 
-        /// What stands before a declaration, with the space after it.
+        /// The access modifier with a trailing space.
         var prefix: String { self == .internal ? "" : rawValue + " " }
     }
 
     package enum Style: Sendable {
-        /// As Xcode: `Item+CoreDataClass.swift` and `Item+CoreDataProperties.swift`, written anew each time.
+        /// Xcode's layout: `Item+CoreDataClass.swift` and `Item+CoreDataProperties.swift`, overwritten each time.
         case xcode
-        /// As mogenerator: `_Item.swift` written anew each time, its subclass in `Item.swift` written once.
+        /// Mogenerator's layout: `_Item.swift`, overwritten each time, and its subclass in `Item.swift`, written once.
         case humanMachine
     }
 
     package var accessLevel = AccessLevel.public
     package var style = Style.xcode
-    /// Whether entities whose classes are the author's own ("Manual/None") get generated ones too.
+    /// Whether to generate classes also for entities whose classes the author writes ("Manual/None").
     package var includesManual = false
-    /// The module that the classes are for. Where it is known, classes that the model puts into another one are used
-    /// from there; else every class is taken to be in the same module, whatever the model calls it.
+    /// The module of the classes. If it is known, classes that the model assigns to another module are imported from
+    /// there; otherwise all classes are assumed to be in the same module.
     package var module: String?
 
     package init() {}
 }
 
 extension GenerationOptions {
-    /// The class that a model names, as Swift in the module spells it; `nil` for none and for `NSManagedObject`.
+    /// Returns the Swift spelling, inside the module, of a class that a model names; `nil` for none and for
+    /// `NSManagedObject`.
     func typeName(_ modelName: String?) -> String? {
         guard let name = SwiftNames.className(modelName) else { return nil }
         guard let module, let owner = modelName?.split(separator: ".").dropLast().first, owner != module else {
@@ -45,7 +46,7 @@ extension GenerationOptions {
     ///
     ///     { "accessLevel": "internal" }
     ///
-    /// - Throws: what in the file is no option, so that a misspelled one is not passed over.
+    /// - Throws: an error for unknown options, so that misspelled ones are reported.
     package init(contentsOf url: URL) throws(ModelFailure) {
         self.init()
         func failure(_ message: String, hint: String? = nil) -> ModelFailure {

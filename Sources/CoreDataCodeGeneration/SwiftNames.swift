@@ -1,6 +1,6 @@
-/// How names of a model are spelled in Swift.
+/// Converts names of a model to Swift.
 package enum SwiftNames {
-    /// The class above all of them, which is also that of entities without a class of their own.
+    /// The superclass of all classes, also used for entities without a class of their own.
     static let baseClass = "NSManagedObject"
 
     private static let keywords: Set<String> = [
@@ -12,16 +12,16 @@ package enum SwiftNames {
         "try",
     ]
 
-    /// The name as an identifier: in backticks where it is a keyword.
+    /// Returns the name as an identifier: in backticks if it is a keyword.
     package static func identifier(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-    /// `tags` → `Tags`, as in `addToTags`.
+    /// Capitalises a name: `tags` → `Tags`, as in `addToTags`.
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
-    /// A class's own name of what a model calls it (`Item`, `.Item`, `Shop.Item`); `nil` for `NSManagedObject` and
-    /// where it says nothing.
+    /// Returns the class name without module (`Item`, `.Item`, `Shop.Item`); `nil` for `NSManagedObject` and if the
+    /// model names no class.
     ///
-    /// The module is left out: it is the application's on Apple's platforms, which need not be called so elsewhere.
+    /// The module is omitted: on Apple's platforms it is the application's, whose name may differ elsewhere.
     static func className(_ modelName: String?) -> String? {
         guard let last = modelName?.split(separator: ".", omittingEmptySubsequences: false).last, !last.isEmpty,
             last != baseClass
@@ -29,14 +29,14 @@ package enum SwiftNames {
         return String(last)
     }
 
-    /// The type that a transformable attribute names: a class as above, or any type as it is written (`[String]`).
+    /// Returns the type that a transformable attribute names: a class as above, or any Swift type (`[String]`).
     static func customType(_ name: String?) -> String? {
         guard let name, !name.isEmpty else { return nil }
         let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
         return isPlain ? className(name) : name
     }
 
-    /// The text as the inside of a string literal.
+    /// Escapes the text for a string literal.
     static func literal(_ text: String) -> String {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }

@@ -1,6 +1,7 @@
 import CoreDataPrimitives
 
-/// What a Swift file declares of models, as the program that reads Swift tells it to the one that knows models.
+/// The model declarations of a Swift file. `coredata-port`, which parses Swift, sends them to the program that compiles
+/// models.
 ///
 ///     enum LibraryModel {                                              // typeName
 ///         static let currentVersion = "Library 2"                      // currentVersion
@@ -10,7 +11,7 @@ import CoreDataPrimitives
 package struct ModelDeclarations: Codable, Equatable, Sendable {
     package struct Version: Codable, Equatable, Sendable {
         package var name: String
-        /// The name of the function that makes it.
+        /// The name of the function that makes the model.
         package var function: String
         package var place: SourceLocation
 
@@ -22,7 +23,7 @@ package struct ModelDeclarations: Codable, Equatable, Sendable {
     }
 
     package struct Model: Codable, Equatable, Sendable {
-        /// The name of the function or constant that holds it.
+        /// The name of the function or constant that declares the model.
         package var name: String
         /// The call of `NSManagedObjectModel`.
         package var call: SwiftExpression
@@ -33,7 +34,7 @@ package struct ModelDeclarations: Codable, Equatable, Sendable {
         }
     }
 
-    /// What is more than a declaration of a model, or no Swift.
+    /// A declaration that is not supported or not valid Swift.
     package struct Problem: Codable, Equatable, Sendable {
         package var message: String
         package var place: SourceLocation
@@ -49,7 +50,7 @@ package struct ModelDeclarations: Codable, Equatable, Sendable {
     package var versions: [Version] = []
     package var models: [Model] = []
     package var problems: [Problem] = []
-    /// Where the file ends.
+    /// The end of the file.
     package var end: SourceLocation
 
     package init(end: SourceLocation) { self.end = end }

@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// What the declaration of a model consists of: literals, and calls with literals.
+/// An expression in a model declaration: a literal, or a call whose arguments are such expressions.
 package struct SwiftExpression: Codable, Equatable, Sendable {
     package enum Content: Codable, Equatable, Sendable {
         case text(String)
@@ -10,7 +10,7 @@ package struct SwiftExpression: Codable, Equatable, Sendable {
         case boolean(Bool)
         case list([SwiftExpression])
         case dictionary([Entry])
-        /// `ModelAttribute("a", .string)`, or with a leading point `.toMany(ordered: true)`.
+        /// `ModelAttribute("a", .string)`, or with a leading dot `.toMany(ordered: true)`.
         case call(SwiftCallExpression)
     }
 
@@ -47,9 +47,9 @@ package struct SwiftCallExpression: Codable, Equatable, Sendable {
     package var name: String
     package var hasLeadingPoint: Bool
     package var arguments: [Argument] = []
-    /// The expressions in the trailing closure.
+    /// The expressions of the trailing closure.
     package var body: [SwiftExpression] = []
-    /// The calls that follow with a point.
+    /// The method calls that follow the expression.
     package var modifiers: [SwiftExpression] = []
 
     package init(name: String, hasLeadingPoint: Bool) {

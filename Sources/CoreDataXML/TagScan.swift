@@ -1,29 +1,29 @@
-/// The part of a tag in which a byte of a document lies, told from the bytes before it.
+/// Finds the part of a tag that contains a given byte of a document, by scanning the bytes before it.
 struct TagScan {
     enum Part {
         /// After the tag's end.
         case outside
         /// In the element's name.
         case element
-        /// Where an attribute may begin.
+        /// In the white space where an attribute may begin.
         case space
         /// In an attribute's name, or after it.
         case attribute(String)
         /// After the `=`.
         case equals(String)
-        /// In a value, whose quote is at `start`.
+        /// In a value; its opening quote is at `start`.
         case value(String, start: Int)
-        /// Right after a value's second quote.
+        /// Directly after a value's closing quote.
         case afterValue(String)
     }
 
     private(set) var element = ""
     private(set) var part = Part.element
     private var attribute: [UInt8] = []
-    /// The quote that the value at hand began with.
+    /// The opening quote of the current value.
     private var quote: UInt8 = 0
 
-    /// `nil` where no tag begins before the byte.
+    /// Scans up to the byte; `nil` if no tag begins before it.
     init?(_ bytes: [UInt8], to offset: Int) {
         guard let start = bytes[..<min(offset, bytes.count)].lastIndex(of: UInt8(ascii: "<")) else { return nil }
         var name: [UInt8] = []

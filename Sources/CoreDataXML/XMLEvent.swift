@@ -1,22 +1,22 @@
-/// What an ``XMLReader`` comes across, in the order of the text.
+/// An event that an ``XMLReader`` reports, in the order of the text.
 package enum XMLEvent: Sendable {
-    /// An element begins; `<a/>` is a start and an end.
+    /// An element begins; `<a/>` is reported as a start and an end.
     case start(XMLTag)
     case end(name: String)
-    /// Text or CDATA inside an element; one text may come in several parts.
+    /// Text or CDATA inside an element; one text may be reported in several parts.
     case text(String)
-    /// A comment that begins at that byte.
+    /// A comment; `offset` is its first byte.
     case comment(offset: Int)
 }
 
-/// The tag that begins an element.
+/// The start tag of an element.
 package struct XMLTag: Sendable {
     package var name: String
-    /// In the order of the text; no name is there twice.
+    /// The attributes in the order of the text; names are unique.
     package var attributes: [(name: String, value: String)]
-    /// Where the tag begins, counting from 1.
+    /// The line where the tag begins, counted from 1.
     package var line: Int
     package var column: Int
-    /// The byte at which it begins.
+    /// The byte offset where the tag begins.
     package var offset: Int
 }

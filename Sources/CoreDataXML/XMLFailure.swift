@@ -1,13 +1,13 @@
-/// Why a text is not XML that can be read, told so that its author can mend it.
+/// An error in an XML text, described so that the author can correct it.
 package struct XMLFailure: Error, Hashable, Sendable {
     package var message: String
-    /// Counting from 1.
+    /// The line, counted from 1.
     package var line: Int
-    /// Counts characters from 1.
+    /// The column in characters, counted from 1.
     package var column: Int
-    /// The byte of the document that the place is at.
+    /// The byte offset of the error in the document.
     package var offset: Int
-    /// What to do about it.
+    /// How to correct the error.
     package var hint: String?
 
     package init(_ message: String, line: Int = 1, column: Int = 1, offset: Int = 0, hint: String? = nil) {

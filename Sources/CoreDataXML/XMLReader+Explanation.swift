@@ -1,9 +1,9 @@
 import CExpat
 
-// Expat says of most mistakes only where they are; what is wrong is told by looking at the text there.
+// For most errors, expat reports only the position. This code reads the text at that position to find the cause.
 
 extension XMLReader {
-    /// What expat's error is in words, at the place where it is to be mended.
+    /// Describes expat's error, at the position where the author must correct it.
     func explanation(of code: XML_Error) -> XMLFailure {
         let mistake = Mistake(reader: self)
         switch code {
@@ -21,7 +21,7 @@ extension XMLReader {
         case XML_ERROR_JUNK_AFTER_DOC_ELEMENT: return mistake.junk
         case XML_ERROR_BAD_CHAR_REF: return mistake.reference(at: mistake.offset)
         case XML_ERROR_UNDEFINED_ENTITY:
-            // Of an entity in a tag, expat knows only the tag.
+            // For an entity in a tag, expat reports only the tag.
             return mistake.unknownReference ?? mistake.reference(at: mistake.offset)
         case XML_ERROR_RECURSIVE_ENTITY_REF: return mistake.failure("an entity contains itself")
         case XML_ERROR_EXTERNAL_ENTITY_HANDLING, XML_ERROR_ATTRIBUTE_EXTERNAL_ENTITY_REF, XML_ERROR_BINARY_ENTITY_REF:
@@ -44,12 +44,12 @@ extension XMLReader {
     }
 }
 
-/// A place in a document at which expat stopped.
+/// A position in a document at which expat stopped.
 struct Mistake {
-    /// The document around the place, which may be large, and where in the document that begins.
+    /// The part of the document around the position (the document may be large), and the offset of that part.
     let bytes: [UInt8]
     private let base: Int
-    /// The place in `bytes`.
+    /// The position as an index of `bytes`.
     let offset: Int
     let line: Int
     let column: Int
@@ -84,7 +84,7 @@ struct Mistake {
             hint: hint)
     }
 
-    /// The name that begins at a byte, or whatever stands there up to the end of the tag.
+    /// Returns the name that begins at a byte; if there is none, the text up to the end of the tag.
     func name(at start: Int) -> String {
         let ends = Set("=/> \t\r\n<;".utf8)
         let end = bytes[min(start, bytes.count)...].prefix(40).prefix { !ends.contains($0) }
@@ -95,24 +95,24 @@ struct Mistake {
         bytes[place...].starts(with: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    // MARK: Kinds
+    // MARK: Kinds of errors
 
     var noXML: XMLFailure { failure("there is text outside the root element; is it XML?") }
 
-    /// Something after the root element.
+    /// The error for content after the root element.
     var junk: XMLFailure {
         byte == UInt8(ascii: "<") && !starts("</", at: offset)
             ? failure("there is a second root element")
             : failure("something follows the end of the root element")
     }
 
-    /// An end tag of another element than the one that is open; expat stands at its name.
+    /// The error for an end tag that does not match the open element; expat stops at its name.
     var mismatch: XMLFailure {
         let start = offset >= 2 && starts("</", at: offset - 2) ? offset - 2 : offset
         return failure("</\(name(at: start + 2))> ends <\(open.last?.name ?? "")>, which is still open", at: start)
     }
 
-    /// The document ends inside something.
+    /// The error for a document that ends inside an element, comment or other construct.
     func earlyEnd(_ code: XML_Error) -> XMLFailure {
         if code == XML_ERROR_PARTIAL_CHAR { return failure("the file ends inside a character") }
         if code == XML_ERROR_NO_ELEMENTS {
@@ -138,7 +138,7 @@ struct Mistake {
         failure("the value of the attribute '\(attribute)' of <\(element)> has no end", at: start)
     }
 
-    /// A reference that is none, or to an entity that nobody knows.
+    /// The error for a malformed reference, or one to an undeclared entity.
     func reference(at start: Int) -> XMLFailure {
         let name = bytes[min(start + 1, bytes.count)...].prefix(40).prefix(while: Self.isNameByte)
         let end = start + 1 + name.count
@@ -148,7 +148,7 @@ struct Mistake {
         return failure(Self.unknownEntity(String(decoding: name, as: UTF8.self)), at: start)
     }
 
-    /// The first reference from here on to an entity that nobody declared.
+    /// The error for the first reference from this position on to an undeclared entity.
     var unknownReference: XMLFailure? {
         reader.unknownReference(in: bytes[offset...]).map { failure(Self.unknownEntity($0.name), at: $0.place) }
     }
@@ -161,7 +161,7 @@ struct Mistake {
         byte == UInt8(ascii: "#") || TagScan.isNameByte(byte)
     }
 
-    /// A character that cannot be where it is.
+    /// The error for a character that is not allowed at its position.
     var invalidToken: XMLFailure {
         guard let byte else { return failure("the file ends too early") }
         if let bad = badCharacter(byte) { return bad }
@@ -194,12 +194,12 @@ struct Mistake {
 
     private static func length(_ lead: UInt8) -> Int { lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1 }
 
-    /// `--` inside a comment.
+    /// The error for `--` inside a comment.
     private var commentMistake: XMLFailure? {
         guard offset >= 2, starts("--", at: offset - 2) || starts("--", at: offset) else { return nil }
         guard let start = bytes[..<(offset - 1)].indices.reversed().first(where: { starts("<!--", at: $0) })
         else { return nil }
-        // The dashes may be those of a comment that begins inside another one.
+        // The dashes may belong to a comment that begins inside this comment.
         let content = bytes[(start + 4)..<max(start + 4, offset - 1)]
         return content.contains(UInt8(ascii: ">")) ? nil : failure("'--' may not be inside a comment")
     }
@@ -226,7 +226,7 @@ struct Mistake {
         }
     }
 
-    /// What stands at a byte, shortly.
+    /// Returns a short description of the byte at the position.
     private func shown(at place: Int) -> String {
         let text = String(decoding: bytes[place...].prefix(80), as: UTF8.self)
         return "'\(text.prefix { !$0.isWhitespace && $0 != ">" && $0 != "<" && $0 != "/" }.prefix(20))'"

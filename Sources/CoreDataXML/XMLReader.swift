@@ -1,38 +1,39 @@
 import CExpat
 import Foundation
 
-/// Reads XML event by event, with expat; no more than a piece of the document is taken apart at a time.
+/// Reads XML event by event, with expat. It parses the document in pieces and keeps only one piece of events in memory.
 ///
 ///     let reader = try XMLReader(data)
 ///     while let event = try reader.next() { … }
 ///
-/// The document may be UTF-8, UTF-16, ISO-8859-1 or US-ASCII. Whatever its bytes are, `next()` returns or throws:
-/// nothing outside the document is read, entities that the document declares hold no other entities, and elements
-/// nest at most ``deepest`` deep.
+/// The document may be UTF-8, UTF-16, ISO-8859-1 or US-ASCII. For any input, `next()` returns or throws. The reader
+/// reads nothing outside the document, rejects entities that contain other entities, and limits nesting to ``deepest``
+/// elements.
 package final class XMLReader {
-    /// Deeper than this, a document is an attack or a mistake; what is made of it may be walked with recursion.
+    /// The maximum depth. A deeper document is an attack or a mistake, and callers may process the elements
+    /// recursively.
     package static let deepest = 256
     private static let pieceSize = 1 << 16
 
     let data: Data
     let parser: OpaquePointer
-    /// The elements that are open, outermost first.
+    /// The open elements, outermost first.
     private(set) var open: [XMLTag] = []
     private(set) var hasRoot = false
     private var hasDocumentType = false
     private var declaredEntities: Set<String> = []
 
-    /// How many bytes expat has had, and how many it gets next.
+    /// The number of bytes that expat has parsed, and the number of bytes in the next piece.
     private var fed = 0
     private var piece = pieceSize
     private var events: [XMLEvent] = []
     private var position = 0
     private var text: [UInt8] = []
-    /// What is thrown after the events before it.
+    /// The error to throw after the events before it.
     private var failure: XMLFailure?
     private var isFinished = false
 
-    /// - Parameter isUTF8: whether the bytes are UTF-8 whatever the document says of itself.
+    /// - Parameter isUTF8: whether to read the bytes as UTF-8, even if the document declares another encoding.
     package init(_ data: Data, isUTF8: Bool = false) throws(XMLFailure) {
         guard let parser = XML_ParserCreate(isUTF8 ? "UTF-8" : nil) else { throw XMLFailure("there is no memory left") }
         self.data = data
@@ -43,7 +44,7 @@ package final class XMLReader {
 
     deinit { XML_ParserFree(parser) }
 
-    /// The next event; `nil` after the end of the root element.
+    /// Returns the next event; `nil` after the end of the root element.
     package func next() throws(XMLFailure) -> XMLEvent? {
         while position == events.count {
             if let failure { throw failure }
@@ -54,7 +55,7 @@ package final class XMLReader {
         return events[position]
     }
 
-    /// How much of the document has been taken apart, from 0 to 1.
+    /// The part of the document that was parsed, from 0 to 1.
     package var fractionRead: Double { data.isEmpty ? 1 : Double(fed) / Double(data.count) }
 
     private func parsePiece() {
@@ -70,11 +71,11 @@ package final class XMLReader {
         isFinished = isLast
         endText()
         if status == XML_STATUS_ERROR, failure == nil { failure = explanation(of: XML_GetErrorCode(parser)) }
-        // A tag longer than the piece is scanned anew with each; growing pieces keep that from adding up.
+        // Expat scans a tag that is longer than the piece again for each piece. Larger pieces limit the total cost.
         piece = events.isEmpty ? min(piece * 2, 1 << 28) : Self.pieceSize
     }
 
-    // MARK: What expat tells
+    // MARK: Events from expat
 
     private func setHandlers() {
         XML_SetElementHandler(
@@ -91,7 +92,7 @@ package final class XMLReader {
             guard isParameter == 0, let name else { return }
             XMLReader.of(context).stop(Mistake.unknownEntity(String(cString: name)))
         }
-        // Nothing outside the document is read; a reference to it is an error, not an empty text.
+        // Never read anything outside the document; a reference to it is an error, not an empty text.
         XML_SetExternalEntityRefHandler(parser) { _, _, _, _, _ in Int32(XML_STATUS_ERROR.rawValue) }
     }
 
@@ -114,13 +115,13 @@ package final class XMLReader {
         guard open.count < Self.deepest else {
             return stop("the elements are nested more than \(Self.deepest) deep")
         }
-        // In a document with a type, expat takes an entity in a tag that nobody declared for one of another file.
+        // If the document has a type declaration, expat treats an undeclared entity in a tag as one of another file.
         if hasDocumentType, tagHasUnknownReference, let mistake = Mistake(reader: self).unknownReference {
             return stop(mistake)
         }
         hasRoot = true
         events.append(.start(tag))
-        // Kept to say where it is, should it never end.
+        // Keep the tag to report its position if the element is never closed.
         tag.attributes = []
         open.append(tag)
     }
@@ -150,7 +151,7 @@ package final class XMLReader {
 
     // MARK: Entities
 
-    /// Since then, expat bounds how much entities expand to.
+    /// Whether expat limits the expansion of entities; it does so since this version.
     private static let boundsExpansion: Bool = {
         let version = XML_ExpatVersionInfo()
         return (version.major, version.minor) >= (2, 4)
@@ -159,7 +160,7 @@ package final class XMLReader {
     private func declareEntity(_ characters: UnsafePointer<CChar>?, _ value: UnsafeRawBufferPointer) {
         guard failure == nil, let characters else { return }
         let name = String(cString: characters)
-        // Entities inside entities are how small documents become large ones, and deep ones.
+        // Nested entities expand small documents to large and deep ones.
         let isPlain = value.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).dropFirst()
             .allSatisfy { Self.predefinedEntities.contains(String(decoding: $0.prefix { $0 != 0x3B }, as: UTF8.self)) }
         if !isPlain {
@@ -172,14 +173,14 @@ package final class XMLReader {
 
     static let predefinedEntities: Set<String> = ["amp", "lt", "gt", "quot", "apos"]
 
-    // MARK: Places
+    // MARK: Positions
 
     var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
     var column: Int { Int(XML_GetCurrentColumnNumber(parser)) + 1 }
     var offset: Int { Int(XML_GetCurrentByteIndex(parser)) }
     private var tagLength: Int { Int(XML_GetCurrentByteCount(parser)) }
 
-    /// Most tags have no reference at all, and need not be looked at more closely.
+    /// Whether the tag has an undeclared reference. Most tags have no reference at all, and are not scanned further.
     private var tagHasUnknownReference: Bool {
         let (start, count) = (max(0, offset), tagLength)
         return data.withUnsafeBytes { bytes in
@@ -190,7 +191,7 @@ package final class XMLReader {
         }
     }
 
-    /// The first reference in the bytes to an entity that nobody declared.
+    /// Finds the first reference in the bytes to an undeclared entity.
     func unknownReference<Bytes: RandomAccessCollection<UInt8>>(in bytes: Bytes) -> (name: String, place: Int)?
     where Bytes.Index == Int {
         for start in bytes.indices where bytes[start] == UInt8(ascii: "&") {

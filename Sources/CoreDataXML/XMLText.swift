@@ -2,9 +2,10 @@ import Foundation
 
 /// Encodings of XML documents.
 package enum XMLText {
-    /// The document as UTF-8 without a mark at its start, so that its bytes can be looked at; see ``XMLReader/init(_:isUTF8:)``.
+    /// Converts the document to UTF-8 without a byte order mark, so that its bytes can be read; see
+    /// ``XMLReader/init(_:isUTF8:)``.
     ///
-    /// Takes what ``XMLReader`` takes: UTF-8, UTF-16 with or without a mark, ISO-8859-1, US-ASCII.
+    /// Accepts the encodings of ``XMLReader``: UTF-8, UTF-16 with or without a byte order mark, ISO-8859-1, US-ASCII.
     package static func utf8(_ data: Data) throws(XMLFailure) -> Data {
         let start = Array(data.prefix(4))
         if start.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
@@ -37,7 +38,7 @@ package enum XMLText {
         return Data(text.utf8)
     }
 
-    /// What `<?xml … encoding="…"?>` says.
+    /// Returns the encoding that `<?xml … encoding="…"?>` declares.
     static func declaredEncoding(of bytes: [UInt8]) -> String? {
         let ascii = String(decoding: bytes.prefix(256).filter { $0 != 0 }, as: UTF8.self)
         guard let start = ascii.range(of: "<?xml"), let end = ascii.range(of: "?>"), start.upperBound < end.lowerBound,

@@ -1,9 +1,9 @@
 import CZlib
 import Foundation
 
-/// Compresses bytes as they come: raw DEFLATE, without zlib's header, as zip archives and stores' cached models have it.
+/// Compresses a stream of bytes to raw DEFLATE, without zlib's header, as in zip archives and stores' cached models.
 package final class DeflateStream {
-    // On the heap, at one address: zlib's state refers back to it.
+    // Allocated on the heap at a fixed address: zlib's state points back to it.
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -21,9 +21,9 @@ package final class DeflateStream {
         stream.deallocate()
     }
 
-    /// Calls `output` with what the bytes become, several times or not at all.
+    /// Compresses the bytes and calls `output` with the result, several times or not at all.
     ///
-    /// - Parameter isLast: whether no others come.
+    /// - Parameter isLast: whether these are the last bytes.
     package func add(_ bytes: [UInt8], isLast: Bool, _ output: (ArraySlice<UInt8>) throws -> Void) throws {
         var input = bytes
         var start = 0
@@ -49,11 +49,11 @@ package final class DeflateStream {
     }
 }
 
-/// Takes raw DEFLATE apart as it comes.
+/// Decompresses a stream of raw DEFLATE.
 package final class InflateStream {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    /// Whether the compressed bytes have ended.
+    /// Whether the end of the compressed data was reached.
     package private(set) var isAtEnd = false
 
     package init() throws(ZipFailure) {
@@ -68,9 +68,10 @@ package final class InflateStream {
         stream.deallocate()
     }
 
-    /// Calls `output` with what the bytes hold, at most 64 KB at a time, so that it can stop what becomes too much.
+    /// Decompresses the bytes and calls `output` with at most 64 KB at a time, so that it can stop if the output is too
+    /// large.
     ///
-    /// - Returns: how many of the bytes were behind the end.
+    /// - Returns: the number of bytes after the end of the compressed data.
     @discardableResult
     package func add(_ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws -> Int {
         var input = bytes
@@ -98,7 +99,7 @@ package final class InflateStream {
     }
 }
 
-/// A checksum as zip archives have it.
+/// The checksum of zip archives.
 package struct CRC32: Sendable {
     package private(set) var value: UInt32 = 0
 
@@ -111,7 +112,7 @@ package struct CRC32: Sendable {
     }
 }
 
-/// Data as a whole.
+/// Compresses and decompresses data in one call.
 package enum Deflate {
     package static func compress(_ data: Data) throws -> Data {
         var result = Data()
@@ -119,7 +120,7 @@ package enum Deflate {
         return result
     }
 
-    /// - Parameter limit: the number of bytes at which the content is taken for an attack.
+    /// - Parameter limit: the maximum size of the content in bytes; larger content is treated as an attack.
     package static func decompress(_ data: Data, limit: Int) throws -> Data {
         var result = Data()
         let stream = try InflateStream()

@@ -1,11 +1,11 @@
-/// Why compressed data or an archive cannot be read or written.
+/// The reason why compressed data or an archive cannot be read or written.
 package struct ZipFailure: Error, CustomStringConvertible, Sendable {
     package enum Kind: Sendable {
-        /// The bytes are not what they claim to be.
+        /// The data is corrupted.
         case damaged
-        /// What they claim would do harm: paths out of the folder, links, bombs.
+        /// The content would cause harm: paths outside the folder, links, zip bombs.
         case refused
-        /// Something that is allowed in archives, and not supported here.
+        /// A feature that archives allow but this library does not support.
         case unsupported
         /// A file cannot be read or written.
         case file

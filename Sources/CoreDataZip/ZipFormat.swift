@@ -1,4 +1,4 @@
-/// The records of a zip archive, as APPNOTE has them: all numbers begin with their lowest byte.
+/// The records of a zip archive, as specified by PKWARE's APPNOTE; all numbers are little-endian.
 enum ZipFormat {
     static let localSignature: UInt32 = 0x0403_4B50
     static let centralSignature: UInt32 = 0x0201_4B50
@@ -6,19 +6,19 @@ enum ZipFormat {
     static let localLength = 30
     static let centralLength = 46
     static let endLength = 22
-    /// Stored as they are.
+    /// The compression method of uncompressed entries.
     static let stored: UInt16 = 0
     static let deflated: UInt16 = 8
     /// The name is UTF-8.
     static let isUTF8: UInt16 = 1 << 11
     static let isEncrypted: UInt16 = 1
     static let hasDescriptor: UInt16 = 1 << 3
-    /// Sizes from this number on are in the form for large archives.
+    /// The largest size of the classic format; larger sizes need the zip64 format.
     static let largest: Int = 0xFFFF_FFFE
     static let mostEntries = 0xFFFE
 }
 
-/// Bytes that are appended as little-endian numbers.
+/// Bytes to which little-endian numbers are appended.
 struct ZipBytes {
     private(set) var bytes: [UInt8] = []
 
@@ -33,7 +33,7 @@ struct ZipBytes {
     mutating func add(_ more: [UInt8]) { bytes += more }
 }
 
-/// Numbers at places in bytes; nothing behind the end.
+/// Reads little-endian numbers from bytes, with bounds checks.
 struct ZipFields {
     let bytes: [UInt8]
 

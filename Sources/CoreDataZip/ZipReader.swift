@@ -1,16 +1,16 @@
 import Foundation
 
-/// Reads a zip archive that a stranger may have made: nothing is believed, and everything is checked before a byte is written.
+/// Reads an untrusted zip archive. It checks every field of the archive before it writes a byte.
 ///
 ///     let reader = try ZipReader(url, limits: .init(bytes: 1 << 30))
 ///     for entry in reader.entries { try reader.extract(entry, to: folder.appendingPathComponent(entry.name)) }
 ///
-/// Refused: names that lead out of a folder, two entries of one name, links, encryption, entries that share bytes, sizes and
-/// checksums that are not true, more than the limits, archives over 4 GB.
+/// It refuses names that point outside the folder, duplicate names, links, encryption, overlapping entries, wrong sizes
+/// or checksums, archives over 4 GB, and content beyond the limits.
 package final class ZipReader {
-    /// What is too much.
+    /// The limits on the content of an archive.
     package struct Limits: Sendable {
-        /// Of all entries together, when they are taken apart.
+        /// The maximum size of all decompressed entries together.
         package var bytes: Int
         package var entries: Int
 
@@ -23,14 +23,14 @@ package final class ZipReader {
     /// A file in the archive.
     package struct Entry: Hashable, Sendable {
         package let name: String
-        /// In bytes, when it is taken apart.
+        /// The decompressed size in bytes.
         package let size: Int
         package let compressedSize: Int
         package let crc: UInt32
         let method: UInt16
-        /// Where its header begins.
+        /// The offset of the entry's header.
         let offset: Int
-        /// Where its bytes begin.
+        /// The offset of the entry's bytes.
         var start = 0
     }
 
@@ -38,7 +38,7 @@ package final class ZipReader {
     private let fileSize: Int
     package private(set) var entries: [Entry] = []
 
-    /// - Throws: ``ZipFailure`` for what is no archive, and for one that is refused.
+    /// - Throws: ``ZipFailure`` if the file is not an archive, or if the archive is refused.
     package init(_ url: URL, limits: Limits = Limits()) throws {
         do { handle = try FileHandle(forReadingFrom: url) } catch {
             throw ZipFailure(.file, "'\(url.path)' cannot be read")
@@ -49,7 +49,7 @@ package final class ZipReader {
 
     deinit { try? handle.close() }
 
-    // MARK: The list
+    // MARK: Central directory
 
     private func readEntries(_ limits: Limits) throws {
         let (count, size, start) = try readEnd()
@@ -74,7 +74,7 @@ package final class ZipReader {
         try readHeaders(before: start)
     }
 
-    /// The record at the end, behind which nothing but a comment may be.
+    /// Reads the end record; only a comment may follow it.
     private func readEnd() throws -> (count: Int, size: Int, start: Int) {
         let length = min(fileSize, ZipFormat.endLength + 0xFFFF)
         guard length >= ZipFormat.endLength else { throw ZipFailure(.damaged, "the file is no zip archive") }
@@ -112,7 +112,7 @@ package final class ZipReader {
         guard method == ZipFormat.stored || method == ZipFormat.deflated else {
             throw ZipFailure(.unsupported, "'\(name)' is compressed by a method that is not known (\(method))")
         }
-        // What kind of a file it is, where Unix made it.
+        // The file type, if the archive was made on Unix.
         let kind = try list.long(index + 38) >> 16 & 0o170000
         guard kind == 0 || kind == 0o100000 else {
             throw ZipFailure(.refused, "'\(name)' is a link or a device, no plain file")
@@ -122,7 +122,7 @@ package final class ZipReader {
         guard compressed != 0xFFFF_FFFF, size != 0xFFFF_FFFF, offset != 0xFFFF_FFFF else {
             throw ZipFailure(.unsupported, "archives over 4 GB (zip64) cannot be read")
         }
-        // DEFLATE makes of one byte at most 1,032.
+        // DEFLATE expands one byte to at most 1,032.
         guard method == ZipFormat.deflated ? Int(size) <= Int(compressed) * 1_040 + 64 : size == compressed else {
             throw ZipFailure(.refused, "'\(name)' claims to be larger than it can be")
         }
@@ -133,7 +133,7 @@ package final class ZipReader {
         return (entry, ZipFormat.centralLength + nameLength + rest)
     }
 
-    /// Whether the name stays in the folder into which it is put.
+    /// Checks that the name does not point outside the destination folder.
     private static func check(_ name: String) throws {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard !name.isEmpty, name.utf8.count < 1024, !name.utf8.contains(0), !name.contains("\\"),
@@ -144,7 +144,7 @@ package final class ZipReader {
         }
     }
 
-    /// What stands before each entry's bytes must say the same, and no two entries may share bytes.
+    /// Checks that each entry's local header agrees with the directory, and that entries do not overlap.
     private func readHeaders(before listStart: Int) throws {
         var end = 0
         let order = entries.indices.sorted { entries[$0].offset < entries[$1].offset }
@@ -185,10 +185,10 @@ package final class ZipReader {
 
     // MARK: Files
 
-    /// Takes an entry apart, in portions.
+    /// Decompresses an entry in portions.
     ///
-    /// - Parameter output: called with its bytes; what it throws ends it.
-    /// - Throws: ``ZipFailure`` where size or checksum are not what they should be.
+    /// - Parameter output: called with each portion; an error that it throws stops the read.
+    /// - Throws: ``ZipFailure`` if the size or the checksum is wrong.
     package func read(_ entry: Entry, _ output: (ArraySlice<UInt8>) throws -> Void) throws {
         var (crc, size) = (CRC32(), 0)
         func take(_ part: ArraySlice<UInt8>) throws {
@@ -218,7 +218,7 @@ package final class ZipReader {
         }
     }
 
-    /// Writes an entry to a file that is not there yet.
+    /// Writes an entry to a new file, which must not exist.
     package func extract(_ entry: Entry, to file: URL, progress: (Int) throws -> Void = { _ in }) throws {
         guard !FileManager.default.fileExists(atPath: file.path),
             FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -232,7 +232,7 @@ package final class ZipReader {
         try handle.synchronize()
     }
 
-    /// An entry as a whole, where it is small.
+    /// Returns the content of a small entry.
     package func data(of entry: Entry, limit: Int) throws -> Data {
         guard entry.size <= limit else { throw ZipFailure(.refused, "'\(entry.name)' is larger than \(limit) bytes") }
         var data = Data()

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Writes a zip archive, entry after entry; files are read in portions.
+/// Writes a zip archive entry by entry, reading files in portions.
 ///
 ///     let writer = try ZipWriter(to: url)
 ///     try writer.add(file, as: "store.sqlite")
 ///     try writer.finish()
 ///
-/// Sizes and checksums stand before the bytes, so that every reader of such archives can read them.
+/// Sizes and checksums are written before the bytes, so that every reader supports the archive.
 package final class ZipWriter {
     private struct Entry {
         let name: String
@@ -23,7 +23,7 @@ package final class ZipWriter {
     private var offset = 0
     private let time: (UInt16, UInt16)
 
-    /// - Throws: ``ZipFailure`` where there is a file already, or none can be made.
+    /// - Throws: ``ZipFailure`` if the file exists or cannot be made.
     package init(to url: URL, date: Date = Date()) throws {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw ZipFailure(.file, "there is a file at '\(url.path)' already")
@@ -38,7 +38,7 @@ package final class ZipWriter {
 
     deinit { try? handle.close() }
 
-    /// - Parameter progress: called with the number of bytes that were read; what it throws ends it.
+    /// - Parameter progress: called with the number of bytes read; an error that it throws stops the writer.
     package func add(_ file: URL, as name: String, progress: (Int) throws -> Void = { _ in }) throws {
         let source = try FileHandle(forReadingFrom: file)
         defer { try? source.close() }
@@ -55,7 +55,7 @@ package final class ZipWriter {
             })
     }
 
-    /// - Parameter next: the next bytes; none at the end.
+    /// - Parameter next: returns the next bytes; an empty array at the end.
     private func add(_ name: String, progress: (Int) throws -> Void, next: () throws -> [UInt8]) throws {
         guard entries.count < ZipFormat.mostEntries else {
             throw ZipFailure(.unsupported, "more than \(ZipFormat.mostEntries) files in one archive")
@@ -91,7 +91,7 @@ package final class ZipWriter {
         ZipFailure(.unsupported, "'\(name)' makes the archive larger than 4 GB, which it cannot be")
     }
 
-    /// Writes the list of entries, and everything to the disk.
+    /// Writes the central directory, and flushes the file to disk.
     package func finish() throws {
         let start = offset
         guard start <= ZipFormat.largest else { throw tooLarge("the list of files") }
@@ -135,7 +135,7 @@ package final class ZipWriter {
     private func central(_ entry: Entry) -> [UInt8] {
         var bytes = ZipBytes()
         bytes.add(ZipFormat.centralSignature)
-        // Made on Unix, so that the permissions below count.
+        // "Made on Unix", so that readers apply the permissions below.
         bytes.add(UInt16(3 << 8 | 20))
         bytes.add(UInt16(20))
         bytes.add(ZipFormat.isUTF8)
@@ -153,7 +153,7 @@ package final class ZipWriter {
         return bytes.bytes
     }
 
-    /// As MS-DOS counts, in UTC, from 1980 on.
+    /// Converts the date to MS-DOS format, in UTC, from 1980 on.
     private static func time(of date: Date) -> (UInt16, UInt16) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? calendar.timeZone

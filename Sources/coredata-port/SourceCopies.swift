@@ -4,8 +4,9 @@ import Foundation
 
 /// Ports the sources of one target into copies, for a build.
 ///
-/// Each `--module NAME` at the beginning names a module of Apple's that the target has here. The sources after `--beside` are the target's own: they are not ported, but what types they declare is there.
-/// What could not be ported is told as compilers tell it, at the source's own line.
+/// Each `--module NAME` at the beginning names a module of Apple's that the target has here. The sources after
+/// `--beside` are the target's own: they are not ported, but what types they declare is there. What could not be ported
+/// is told as compilers tell it, at the source's own line.
 struct SourceCopies {
     private let pairs: [(source: String, copy: String)]
     private let others: [String]

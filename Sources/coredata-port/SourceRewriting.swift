@@ -9,6 +9,7 @@ struct SourceRewriting {
     private var isReplacing = false
     private var isInPlace = false
     private var isChecking = false
+    private var printsJSON = false
 
     init(arguments: ArraySlice<String>) throws(UsageFailure) {
         var rest = arguments
@@ -21,6 +22,7 @@ struct SourceRewriting {
             case "--force": isReplacing = true
             case "--in-place": isInPlace = true
             case "--check": isChecking = true
+            case "--json": printsJSON = true
             default:
                 guard path == nil else { throw UsageFailure() }
                 path = argument
@@ -36,11 +38,19 @@ struct SourceRewriting {
         let folder = try SourceFolder(at: path, excluding: output)
         guard !folder.sources.isEmpty else { throw PortFailure("There are no Swift files in \(path).") }
         let ported = Porter.port(folder.sources)
-        for source in ported { list(source) }
-        listOtherModules(of: ported)
-        try write(ported, at: folder.relativePaths, models: folder.modelPaths)
-        print(summary(of: ported, models: folder.modelPaths.count))
-        // A file that is left out is no work for anybody.
+        if !printsJSON {
+            for source in ported { list(source) }
+            for module in otherModules(of: ported) { list(module) }
+        }
+        let written = try write(ported, at: folder.relativePaths, models: folder.modelPaths)
+        if printsJSON {
+            let models = output == nil ? [] : folder.modelPaths
+            let report = PortReport(ported, written: written, modules: otherModules(of: ported), models: models)
+            print(try report.json)
+        } else {
+            print(summary(of: ported, models: folder.modelPaths.count))
+        }
+        // A file that is left out needs no work.
         return !isChecking || !ported.contains { !$0.isLeftOut && ($0.isChanged || !$0.isSettled) }
     }
 
@@ -53,18 +63,22 @@ struct SourceRewriting {
     }
 
     /// Each module once: the sources compile here only where it does.
-    private func listOtherModules(of ported: [PortedSource]) {
+    private func otherModules(of ported: [PortedSource]) -> [PortedSource.OtherModule] {
         var names: Set<String> = []
-        for module in ported.filter({ !$0.isLeftOut }).flatMap(\.otherModules) where names.insert(module.name).inserted
-        {
-            let place = module.location
-            print(
-                "\(place.file ?? ""):\(place.line):\(place.column): note: '\(module.name)' is a module of another package or target: "
-                    + "the target that compiles the result has to depend on it")
-        }
+        return ported.filter { !$0.isLeftOut }.flatMap(\.otherModules).filter { names.insert($0.name).inserted }
     }
 
-    private func write(_ ported: [PortedSource], at relativePaths: [String], models: [String]) throws {
+    private func list(_ module: PortedSource.OtherModule) {
+        let place = module.location
+        print(
+            "\(place.file ?? ""):\(place.line):\(place.column): note: '\(module.name)' is a module of another package or target: "
+                + "the target that compiles the result has to depend on it")
+    }
+
+    /// - Returns: where each source was written; `nil` for one that was not.
+    private func write(
+        _ ported: [PortedSource], at relativePaths: [String], models: [String]
+    ) throws -> [String?] {
         let written = zip(ported, relativePaths).filter { !$0.0.isLeftOut }
         if let output, !isReplacing {
             // Before any of them is written.
@@ -74,18 +88,22 @@ struct SourceRewriting {
                 throw PortFailure("There is something at \(path) already; --force replaces it.")
             }
         }
-        for (source, relativePath) in written {
+        let places = try zip(ported, relativePaths).map { source, relativePath -> String? in
+            guard !source.isLeftOut else { return nil }
             if let output {
                 let url = Self.url(relativePath, in: output)
                 try FileManager.default.createDirectory(
                     at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
                 try Self.write(source.written, to: url.path)
-            } else if isInPlace, source.isChanged {
-                try Self.write(source.written, to: source.path)
+                return url.path
             }
+            guard isInPlace, source.isChanged else { return nil }
+            try Self.write(source.written, to: source.path)
+            return source.path
         }
-        guard let output else { return }
+        guard let output else { return places }
         for model in models { try Self.copy("\(path)/\(model)", to: Self.url(model, in: output)) }
+        return places
     }
 
     /// Copies a model as it is; one that is there is replaced when the copy is whole.
@@ -127,7 +145,7 @@ struct SourceRewriting {
         let changed = ported.filter { $0.isChanged && !$0.isLeftOut }
         var text = counted(changed.map(\.changes.count).reduce(0, +), "change", "changes")
         text += " in \(changed.count) of \(counted(ported.count, "file", "files"))"
-        let remarks = ported.map(\.remarks.count).reduce(0, +)
+        let remarks = ported.map(\.placesToSeeTo).reduce(0, +)
         if remarks > 0 { text += ", \(counted(remarks, "place", "places")) to see to" }
         let leftOut = ported.count(where: \.isLeftOut)
         if leftOut > 0 { text += ", \(counted(leftOut, "file", "files")) left out" }

@@ -5,14 +5,15 @@ import Foundation
 // The program of the package that reads Swift, so that none of the others needs swift-syntax.
 //
 //     coredata-port copy SOURCE COPY [SOURCE COPY …] [--beside SOURCE …]      the plug-in CoreDataPortPlugin
-//     coredata-port port PATH [--output FOLDER [--force] | --in-place | --check]        coredata port
+//     coredata-port port PATH [--output FOLDER [--force] | --in-place | --check] [--json]     coredata port
 //     coredata-port declarations FILE                                         coredata model …, of a model in Swift
 //
-// Exits with 0 when all is well, 1 when --check finds something to change or to see to, 2 when it could not do its work.
+// Exits with 0 when all is well, 1 when --check finds something to change or to see to, 2 when it could not do its
+// work.
 
 let usage = """
     usage: coredata-port copy SOURCE COPY … [--beside SOURCE …]
-           coredata-port port PATH [--output FOLDER [--force] | --in-place | --check]
+           coredata-port port PATH [--output FOLDER [--force] | --in-place | --check] [--json]
            coredata-port declarations FILE
     """
 

@@ -1,9 +1,9 @@
-/// What the symbols of a file's private declarations carry: `_` and the MD5 of module and file name.
+/// The discriminator in the symbols of a file's private declarations: `_` and the MD5 of module and file name.
 ///
 ///     FileDiscriminator.text(module: "Notebook", fileName: "Note.swift")   // _1F6A…, 33 characters
 ///
-/// Files of one name in several folders of a target cannot have both private declarations of one name; the compiler
-/// says so itself.
+/// The compiler reports an error if two files with the same name in a target have private declarations with the same
+/// name.
 package enum FileDiscriminator {
     package static func text(module: String, fileName: String) -> String {
         "_"
@@ -14,16 +14,16 @@ package enum FileDiscriminator {
     }
 }
 
-/// The message digest of RFC 1321; only for names, nothing secret depends on it.
+/// The message digest of RFC 1321, used only for names and not for security.
 private enum MD5 {
     private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
-    /// The whole part of 2³² |sin(i + 1)|, worked out below so that no table has to be believed.
+    /// The integer part of 2³² |sin(i + 1)|, computed here instead of listing a table.
     private static let constants: [UInt32] = (1...64).map { index in
         UInt32(4_294_967_296 * abs(sine(Double(index))))
     }
 
-    /// The sine by its series, after taking whole turns away; exact to more than the 32 bits needed.
+    /// Computes the sine by its series, after reducing the angle; exact to more than 32 bits.
     private static func sine(_ angle: Double) -> Double {
         let reduced = angle - 2 * Double.pi * Double(Int(angle / (2 * Double.pi)))
         var term = reduced

@@ -1,4 +1,4 @@
-/// A declared type as symbols know it: its kind, its name and where it was declared.
+/// A declared type in symbols: its kind, its name and its context.
 package struct NominalDeclaration: Hashable, Sendable {
     package enum Kind: String, Sendable {
         case `class` = "C"
@@ -10,14 +10,14 @@ package struct NominalDeclaration: Hashable, Sendable {
     package indirect enum Context: Hashable, Sendable {
         case module(String)
         case type(NominalDeclaration)
-        /// Declared in an extension that another module makes of the type.
+        /// Declared in an extension of the type in another module.
         case `extension`(of: NominalDeclaration, module: String)
     }
 
     package var kind: Kind
     package var name: String
     package var context: Context
-    /// What tells private declarations of several files apart; see ``FileDiscriminator``.
+    /// Distinguishes private declarations of several files; see ``FileDiscriminator``.
     package var discriminator: String?
 
     package init(_ kind: Kind, _ name: String, in context: Context, discriminator: String? = nil) {
@@ -35,7 +35,7 @@ package struct NominalDeclaration: Hashable, Sendable {
         }
     }
 
-    /// The type that it is declared in.
+    /// The type that contains the declaration.
     package var parent: NominalDeclaration? {
         switch context {
         case .module: nil
@@ -44,11 +44,11 @@ package struct NominalDeclaration: Hashable, Sendable {
     }
 }
 
-/// A type, canonical: no aliases, no sugar.
+/// A canonical type: without aliases and syntactic sugar.
 package indirect enum MangledType: Hashable, Sendable {
-    /// A type without generic arguments, its own or an outer type's.
+    /// A type whose declaration and outer types have no generic arguments.
     case nominal(NominalDeclaration)
-    /// A type with generic arguments: one list for each level from the outermost type, empty where it has none.
+    /// A type with generic arguments: one list for each level from the outermost type, empty if a level has none.
     case bound(NominalDeclaration, [[MangledType]])
     case optional(MangledType)
     case tuple([Element])
@@ -68,15 +68,15 @@ package indirect enum MangledType: Hashable, Sendable {
     package static let void = MangledType.tuple([])
 }
 
-/// A member whose symbols are wanted.
+/// A member whose symbols are needed.
 package struct MangledMember: Hashable, Sendable {
     package enum Shape: Hashable, Sendable {
         case variable(MangledType)
-        /// Labels are `nil` for `_`.
+        /// A label is `nil` for `_`.
         case method(labels: [String?], parameters: [MangledType])
     }
 
-    /// The class, or the extension of it in another module.
+    /// The class, or an extension of it in another module.
     package var context: NominalDeclaration.Context
     package var name: String
     package var discriminator: String?

@@ -1,11 +1,11 @@
-/// Identifiers, in which words that were written before are letters.
+/// Mangles identifiers, in which words that occurred before are abbreviated to letters.
 ///
 ///     identifier  ::= length characters                        // 4Note
 ///     identifier  ::= '0' (lower-word | run)* upper-word run?  // run: length characters, '0' for none at the end
 ///     identifier  ::= '00' length '_'? punycode                // not ASCII; '_' before a digit or '_'
 ///
-/// A word begins at a letter and ends before '_', before a capital after a small letter, and at the end. The first
-/// 26 words of two letters and more have the letters a to z:
+/// A word starts at a letter and ends before '_', before an upper-case letter after a lower-case one, and at the end.
+/// The first 26 words of at least two letters have the letters a to z:
 ///
 ///     addToNotes, then notesToAdd      // 10addToNotes: words add, To, Notes
 ///                                      // 05notesB3Add: "notes", word b, "Add"
@@ -25,7 +25,7 @@ extension Mangler {
     }
 
     private struct Replacement {
-        /// Where in the identifier.
+        /// The position in the identifier.
         var position: Int
         var word: Int
         var length: Int
@@ -33,7 +33,7 @@ extension Mangler {
 
     private static let maximumWords = 26
 
-    /// The known words in the identifier; notes its new ones, with positions relative to `pendingWords`.
+    /// Returns the known words in the identifier and its new words, with positions relative to `pendingWords`.
     private mutating func findWords(_ characters: [UInt8]) -> (replacements: [Replacement], new: [Range<Int>]) {
         var replacements: [Replacement] = []
         var new: [Range<Int>] = []
@@ -72,7 +72,7 @@ extension Mangler {
         appendRun(characters, position..<characters.count, words: found.new)
     }
 
-    /// Writes characters with their number before, and notes where the words among them lie now.
+    /// Writes characters after their number, and records the new positions of the words in them.
     private mutating func appendRun(_ characters: [UInt8], _ run: Range<Int>, words new: [Range<Int>]) {
         if run.isEmpty { return }
         append("\(run.count)")

@@ -1,32 +1,32 @@
-/// Something that was written and can be referred to.
+/// An element that was written before and can be referred to.
 enum Substitution: Hashable {
     case identifier(String)
     case declaration(NominalDeclaration)
     case type(MangledType)
 }
 
-/// The reference that was written last, to which the next one may be joined.
+/// The last written reference, which the next one may be merged with.
 struct SubstitutionMerging {
-    /// Where it begins, after the `A` or `S`.
+    /// The start of the reference.
     var start = 0
     var length = 0
     var repetitions = 0
     var isStandard = false
 }
 
-/// References to what was written before, by number.
+/// Mangles references to earlier elements, by number.
 ///
 ///     substitution ::= 'A' index                 // index: '_' is 26, '0_' is 27, …
 ///     substitution ::= 'A' lower* upper          // AbC: number 1, then number 2
 ///     substitution ::= 'A' count letter          // A2C: number 2 twice
 ///     nominal      ::= 'S' count letter          // S2i: Int twice
 extension Mangler {
-    /// Gives what was just written the next number.
+    /// Assigns the next number to the element that was just written.
     mutating func remember(_ substitution: Substitution) {
         if substitutions[substitution] == nil { substitutions[substitution] = substitutions.count }
     }
 
-    /// Writes a reference; whether there was something to refer to.
+    /// Writes a reference; returns whether the element was written before.
     mutating func appendSubstitution(_ substitution: Substitution) -> Bool {
         guard let number = substitutions[substitution] else { return false }
         if number >= 26 {
@@ -41,7 +41,7 @@ extension Mangler {
         return true
     }
 
-    /// Joins a reference to the one just before it; where there is none, takes note of this one and answers false.
+    /// Merges a reference with the one directly before it. Without one, records this reference and returns false.
     mutating func mergeSubstitution(_ letter: UInt8, isStandard: Bool) -> Bool {
         let maximumRepetitions = 2048
         if merging.repetitions > 0, merging.repetitions < maximumRepetitions, merging.isStandard == isStandard,

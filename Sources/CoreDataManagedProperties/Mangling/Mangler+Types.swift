@@ -1,4 +1,4 @@
-/// Types and what methods take.
+/// Mangles types and method signatures.
 ///
 ///     type        ::= nominal
 ///     type        ::= type 'Sg'                                     // optional; it and the next have numbers

@@ -1,6 +1,6 @@
-/// Writes the symbols of declarations as the Swift compiler does (docs/ABI/Mangling.rst of the Swift repository).
+/// Mangles symbols of declarations like the Swift compiler (docs/ABI/Mangling.rst of the Swift repository).
 ///
-/// Only what properties and methods of managed objects need:
+/// It supports only properties and methods of managed objects:
 ///
 ///     symbol      ::= '$s' context decl-name type 'v' ('g' | 's')            // a property's getter, setter
 ///     symbol      ::= '$s' context decl-name labels result parameters 'F'    // a method; see Mangler+Types
@@ -11,8 +11,8 @@
 ///     decl-name   ::= identifier
 ///     decl-name   ::= identifier identifier 'LL'                             // private: name, file
 ///
-/// Whatever was written once (an identifier, a nominal, a generic type) has a number from then on and is
-/// written as that number: see Mangler+Substitutions. Words inside identifiers are abbreviated too: see
+/// Each element (an identifier, a nominal, a generic type) gets a number when it is first written, and is written as
+/// that number afterwards: see Mangler+Substitutions. Words inside identifiers are abbreviated too: see
 /// Mangler+Identifiers.
 ///
 ///     extension Note { var folder: Folder? }   // in module Notebook
@@ -22,7 +22,7 @@ struct Mangler {
     private(set) var bytes: [UInt8] = Array("$s".utf8)
     var substitutions: [Substitution: Int] = [:]
     var merging = SubstitutionMerging()
-    /// Where the words of identifiers lie in `bytes`.
+    /// The positions of the identifiers' words in `bytes`.
     var words: [Range<Int>] = []
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -77,7 +77,7 @@ struct Mangler {
         append("LL")
     }
 
-    /// One of the types that the standard library is full of: `SS` is `String`.
+    /// Writes a common type of the standard library with its short form: `SS` is `String`.
     mutating func appendStandard(_ declaration: NominalDeclaration) -> Bool {
         guard declaration.context == .module("Swift"), let letter = StandardTypes.letters[declaration.name] else {
             return false

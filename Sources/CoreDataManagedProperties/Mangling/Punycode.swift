@@ -1,6 +1,6 @@
-/// Identifiers beyond ASCII in symbols: Punycode (RFC 3492) with the digits `a…z A…J` and `_` as the delimiter.
+/// Encodes non-ASCII identifiers in symbols: Punycode (RFC 3492) with the digits `a…z A…J` and `_` as the delimiter.
 enum Punycode {
-    /// Whether a symbol cannot have the identifier as it is: it is not ASCII, or in back-ticks with other signs.
+    /// Returns whether an identifier must be encoded: it is not ASCII, or it is in backticks and has other characters.
     static func isNeeded(for identifier: String) -> Bool {
         !identifier.utf8.allSatisfy { isSymbolCharacter(UInt32($0)) }
     }
@@ -66,7 +66,7 @@ enum Punycode {
         }
     }
 
-    /// ASCII that symbols cannot have lies beyond the surrogates.
+    /// ASCII characters that symbols cannot contain are mapped beyond the surrogates.
     private static func mapped(_ point: UInt32) -> UInt32 {
         point < 0x80 && !isSymbolCharacter(point) ? point + 0xD800 : point
     }

@@ -1,4 +1,4 @@
-/// The types and protocols of the standard library that symbols write as two letters: `Si` is `Int`.
+/// The types and protocols of the standard library that have two-letter symbols: `Si` is `Int`.
 enum StandardTypes {
     static let letters: [String: UInt8] = {
         var letters: [String: UInt8] = [:]

@@ -1,11 +1,11 @@
 import SwiftSyntax
 
-/// What is known of an `#if` condition without knowing how the target is built.
+/// Evaluates an `#if` condition as far as possible without the build settings.
 ///
-/// What only the compiler knows (`DEBUG`, flags, versions) stays unknown and is repeated in the companion. What is
-/// about Apple's platforms is false: there the runtime supplies the accessors and the plugin has nothing to do.
+/// Conditions that only the compiler knows (`DEBUG`, flags, versions) stay unknown and are repeated in the companion.
+/// Conditions for Apple's platforms are false: there the runtime provides the accessors, and the plugin is not needed.
 enum BuildCondition {
-    /// `nil`: not known.
+    /// Returns the value; `nil` if it is unknown.
     static func value(of condition: ExprSyntax) -> Bool? {
         if let literal = condition.as(BooleanLiteralExprSyntax.self) { return literal.literal.text == "true" }
         if let prefix = condition.as(PrefixOperatorExprSyntax.self), prefix.operator.text == "!" {
@@ -19,7 +19,7 @@ enum BuildCondition {
         return nil
     }
 
-    /// Operands and operators by turns; `&&` binds tighter than `||`.
+    /// Evaluates alternating operands and operators; `&&` binds tighter than `||`.
     private static func value(of elements: ArraySlice<ExprSyntax>) -> Bool? {
         for (name, decisive) in [("||", true), ("&&", false)] {
             let parts = elements.split { $0.as(BinaryOperatorExprSyntax.self)?.operator.text == name }

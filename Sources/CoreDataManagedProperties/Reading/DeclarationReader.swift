@@ -1,20 +1,19 @@
 import CoreDataPrimitives
-import SwiftParser
 import SwiftSyntax
 
-/// Reads a file's types, extensions and `@NSManaged` declarations; looks nothing up.
+/// Reads a file's types, extensions and `@NSManaged` declarations, without resolving names.
 struct DeclarationReader {
     let file: SourceFile
     private(set) var types: [TypeNode] = []
     private(set) var extensions: [ExtensionNode] = []
     private(set) var managed: [ManagedDeclaration] = []
     private(set) var members: [MemberDeclaration] = []
-    /// Where a handled `@NSManaged` stands.
+    /// The positions of the `@NSManaged` attributes that were processed.
     private var handled: Set<AbsolutePosition> = []
     private(set) var diagnostics: [Diagnostic] = []
 
     init(path: String, text: String, module: Module) {
-        let tree = Parser.parse(source: text)
+        let tree = SwiftReading.tree(of: text)
         let converter = SourceLocationConverter(fileName: path, tree: tree)
         file = SourceFile(path: path, module: module, text: text, converter: converter)
         read(tree.statements.map(\.item), conditions: [])
@@ -84,7 +83,7 @@ struct DeclarationReader {
 
     // MARK: Types
 
-    /// The type that the declaration makes, its members read; `nil` for other declarations.
+    /// Returns the type of the declaration, after reading its members; `nil` for other declarations.
     private mutating func readType(
         _ declaration: DeclSyntax, in owner: Owner, inherited access: Access?, _ conditions: [String]
     ) -> TypeNode? {
@@ -150,7 +149,7 @@ struct DeclarationReader {
         }
     }
 
-    /// Takes note of members of types that key-value coding may ask for.
+    /// Records members that key-value coding may access.
     private mutating func readMembers(
         _ found: [MemberSyntax], _ modifiers: DeclModifierListSyntax, of owner: Owner, _ inherited: Access?,
         _ conditions: [String]
@@ -158,7 +157,7 @@ struct DeclarationReader {
         var isOnMainActor = false
         if case .extension(let node) = owner {
             if !node.allowsMembers { return }
-            // The extension of the companion is isolated as the class is, not as this one.
+            // The companion's extension has the isolation of the class, not of this extension.
             isOnMainActor = node.isOnMainActor
         }
         let access = Self.access(of: modifiers) ?? inherited ?? .internal
@@ -178,7 +177,7 @@ struct DeclarationReader {
         handled.insert(attribute.positionAfterSkippingLeadingTrivia)
         var type: TypeSyntax?
         var found: [ManagedDeclaration] = []
-        // `var width, height: Double`: a type goes for the names before it too.
+        // `var width, height: Double`: the type also applies to the names before it.
         for binding in variable.bindings.reversed() {
             type = binding.typeAnnotation?.type ?? type
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier, let type else {
@@ -218,7 +217,7 @@ struct DeclarationReader {
                 position: function.name.positionAfterSkippingLeadingTrivia))
     }
 
-    /// What the modifiers say; `private(set)` says nothing of reading.
+    /// Returns the access level of the modifiers; `private(set)` does not affect reading.
     private static func access(of modifiers: DeclModifierListSyntax) -> Access? {
         for modifier in modifiers where modifier.detail == nil {
             switch modifier.name.text {
@@ -237,7 +236,7 @@ struct DeclarationReader {
 extension AttributeListSyntax {
     fileprivate var managed: AttributeSyntax? { attribute(named: "NSManaged") }
 
-    /// `addNotesObject:` of `@objc(addNotesObject:)`.
+    /// Returns `addNotesObject:` of `@objc(addNotesObject:)`.
     fileprivate var objectiveCName: String? { attribute(named: "objc")?.arguments?.trimmedDescription }
 
     private func attribute(named name: String) -> AttributeSyntax? {
@@ -246,7 +245,7 @@ extension AttributeListSyntax {
 }
 
 extension TokenSyntax {
-    /// The name without back-ticks.
+    /// The name without backticks.
     var identifierText: String { identifier?.name ?? text }
 }
 
@@ -262,7 +261,7 @@ extension SourceFile {
     }
 }
 
-/// Finds every `@NSManaged` of a file, wherever it stands but inside `#if`.
+/// Finds every `@NSManaged` of a file, except inside `#if`.
 private final class ManagedAttributeFinder: SyntaxVisitor {
     private var positions: [AbsolutePosition] = []
 
@@ -279,6 +278,6 @@ private final class ManagedAttributeFinder: SyntaxVisitor {
         return .skipChildren
     }
 
-    /// Clauses that are not built count for nothing; those that are were read.
+    /// Clauses that are not built do not count; those that are built were read already.
     override func visit(_ node: IfConfigDeclSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 }

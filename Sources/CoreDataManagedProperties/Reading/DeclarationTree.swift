@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// How far a declaration can be seen; in order.
+/// The access level of a declaration; ordered.
 enum Access: Int, Comparable {
     case `private`, `fileprivate`, `internal`, `package`, `public`
 
@@ -9,22 +9,22 @@ enum Access: Int, Comparable {
     var isOfFile: Bool { self <= .fileprivate }
 }
 
-/// A module whose declarations can be named: the target itself, one it depends on, or one of the toolchain's.
+/// A module whose declarations can be named: the target itself, one of its dependencies, or one of the toolchain.
 final class Module {
     let name: String
     /// The declarations at file level, by name.
     var types: [String: [TypeNode]] = [:]
-    /// The modules that it passes on with `@_exported import`.
+    /// The modules that it re-exports with `@_exported import`.
     var exported: Set<String> = []
 
     init(_ name: String) { self.name = name }
 }
 
-/// A source file and what of it names are looked up with.
+/// A source file and its data for resolving names.
 final class SourceFile {
     let path: String
     unowned let module: Module
-    /// The text of each import by the module's name, attributes and access included.
+    /// The text of each import by the module's name, with attributes and access level.
     var imports: [String: String] = [:]
     let lines: [Substring]
     let converter: SourceLocationConverter?
@@ -39,7 +39,7 @@ final class SourceFile {
     var name: String { path.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? path }
 }
 
-/// What a declaration is written in.
+/// The context of a declaration.
 enum Owner {
     case file(SourceFile)
     case type(TypeNode)
@@ -53,7 +53,7 @@ enum Owner {
         }
     }
 
-    /// The type whose member the declaration is.
+    /// The type that contains the declaration.
     var type: TypeNode? {
         switch self {
         case .file: nil
@@ -77,9 +77,9 @@ final class TypeNode {
     let access: Access
     let conditions: [String]
     let genericParameters: [String]
-    /// What stands after the colon.
+    /// The inheritance clause.
     let inherited: [TypeSyntax]
-    /// Types and aliases declared inside and in extensions.
+    /// The types and aliases declared inside it and in extensions.
     var members: [String: [TypeNode]] = [:]
 
     init(
@@ -99,27 +99,27 @@ final class TypeNode {
     /// `nil` for a type of the toolchain.
     var file: SourceFile? { owner.file }
 
-    /// Whether it or a type around it can be seen in its file only.
+    /// Whether it, or an enclosing type, is visible only in its file.
     var isOfFile: Bool { access.isOfFile || owner.type?.isOfFile == true }
 
-    /// How far it can be seen, the types around it considered.
+    /// The access level, limited by the enclosing types.
     var effectiveAccess: Access { min(access, owner.type?.effectiveAccess ?? .public) }
 
     var isGeneric: Bool { !genericParameters.isEmpty || owner.type?.isGeneric == true }
 
-    /// `Library.Shelf`
+    /// The path: `Library.Shelf`.
     var path: String { (owner.type.map { $0.path + "." } ?? "") + name }
 }
 
-/// An extension, whose type is known once names can be looked up.
+/// An extension, whose type is resolved later.
 final class ExtensionNode {
     let file: SourceFile
     let typeSyntax: TypeSyntax
-    /// What members have that say nothing themselves.
+    /// The access level of members without an explicit one.
     let access: Access?
     let conditions: [String]
     var extended: TypeNode?
-    /// Whether plain code can read what is declared in it.
+    /// Whether ordinary code can read the members declared in it.
     var allowsMembers = true
     var isOnMainActor = false
     var types: [TypeNode] = []
@@ -149,8 +149,8 @@ struct ManagedDeclaration {
     var owner: Owner
     var access: Access
     var conditions: [String]
-    /// The name that `@objc(…)` gives it.
+    /// The Objective-C name of `@objc(…)`.
     var objectiveCName: String?
-    /// Where its name stands.
+    /// The position of its name.
     var position: AbsolutePosition
 }

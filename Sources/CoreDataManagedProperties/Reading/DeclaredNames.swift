@@ -1,4 +1,4 @@
-/// The names that a text declares as types, found by its words alone: says which files are worth parsing.
+/// Finds the names of types that a text declares by scanning its words, to decide which files must be parsed.
 enum DeclaredNames {
     private static let keywords: Set<[UInt8]> = Set(
         ["class", "struct", "enum", "protocol", "actor", "typealias"].map { Array($0.utf8) })

@@ -1,4 +1,4 @@
-/// A member of a type in its place, before it is known whether the type is a class of managed objects.
+/// A member of a type with its location, read before it is known whether the type is a managed object class.
 struct MemberDeclaration {
     var member: MemberSyntax
     var owner: Owner

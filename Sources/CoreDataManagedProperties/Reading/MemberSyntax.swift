@@ -1,17 +1,17 @@
 import SwiftSyntax
 
-/// A member of a class that key-value coding asks for by its name: a property, or a method `validate<Key>(_:)`.
+/// A member of a class that key-value coding accesses by name: a property, or a method `validate<Key>(_:)`.
 package struct MemberSyntax {
     package enum Role: Hashable, Sendable {
         case property(isSettable: Bool)
-        /// A method without parameters, which is asked like a property.
+        /// A method without parameters, which is accessed like a property.
         case method
         case validator
     }
 
-    /// The name without back-ticks.
+    /// The name without backticks.
     package var name: String
-    /// The name as it is written.
+    /// The name as written.
     package var spelling: String
     package var role: Role
     package var isOnMainActor: Bool
@@ -19,10 +19,10 @@ package struct MemberSyntax {
 
     // MARK: Reading
 
-    /// The properties of a declaration that can be asked for, none for those of the class itself and those that the runtime
-    /// supplies.
+    /// Returns the properties of a declaration that key-value coding can access; not those of the class itself, and not
+    /// those that the runtime provides.
     ///
-    /// - Parameter isInFile: whether the file itself asks, so that it may use private setters.
+    /// - Parameter isInFile: whether the accessing code is in the same file, so that it may use private setters.
     package static func properties(_ variable: VariableDeclSyntax, isInFile: Bool = false) -> [MemberSyntax] {
         guard isReadable(variable.modifiers, variable.attributes) else { return [] }
         let isConstant = variable.bindingSpecifier.text == "let"
@@ -40,7 +40,7 @@ package struct MemberSyntax {
         }
     }
 
-    /// A method as Core Data calls it when it validates: `validateAge(_:) throws` with a pointer to an object.
+    /// Returns a validation method in Core Data's form: `validateAge(_:) throws` with a pointer to an object.
     package static func validator(_ function: FunctionDeclSyntax) -> MemberSyntax? {
         let signature = function.signature
         let name = function.name.identifierText
@@ -54,7 +54,8 @@ package struct MemberSyntax {
         return MemberSyntax(function, .validator)
     }
 
-    /// A method without parameters that returns something, which key-value coding takes for a getter in Objective-C.
+    /// Returns a method without parameters that returns a value, which key-value coding uses as a getter in
+    /// Objective-C.
     package static func getter(_ function: FunctionDeclSyntax) -> MemberSyntax? {
         let signature = function.signature
         guard isReadable(function.modifiers, function.attributes), function.genericParameterClause == nil,
@@ -85,12 +86,12 @@ package struct MemberSyntax {
         return names.isDisjoint(with: ["static", "class"]) && attributes.allowMembers
     }
 
-    /// Whether the name can be part of another one.
+    /// Returns whether the name can be part of an identifier.
     private static func isWord(_ token: TokenSyntax) -> Bool {
         token.identifierText.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
     }
 
-    /// Whether what a declaration stores or computes can be set; `nil` where it cannot be read in plain code.
+    /// Returns whether a stored or computed property can be set; `nil` if ordinary code cannot read it.
     private static func isWritten(_ block: AccessorBlockSyntax?) -> Bool? {
         guard let block else { return true }
         guard case .accessors(let accessors) = block.accessors else { return false }
@@ -99,7 +100,7 @@ package struct MemberSyntax {
         return !names.isDisjoint(with: ["set", "_modify", "willSet", "didSet"])
     }
 
-    /// Whether a value of the type goes into `Any`, and is something that a caller by key could want.
+    /// Returns whether a value of the type can be converted to `Any` and is useful to a caller by key.
     private static func isPlain(_ type: TypeSyntax) -> Bool {
         switch type.as(TypeSyntaxEnum.self) {
         case .identifierType(let type):
@@ -118,7 +119,8 @@ package struct MemberSyntax {
         }
     }
 
-    /// `AutoreleasingUnsafeMutablePointer<AnyObject?>`, or the pointer that it is here.
+    /// Returns whether the type is `AutoreleasingUnsafeMutablePointer<AnyObject?>`, or the pointer type of this
+    /// platform.
     private static func isPointerToObject(_ type: TypeSyntax) -> Bool {
         guard let pointer = type.as(IdentifierTypeSyntax.self),
             ["AutoreleasingUnsafeMutablePointer", "UnsafeMutablePointer"].contains(pointer.name.text),
@@ -135,8 +137,8 @@ extension FunctionSignatureSyntax {
 }
 
 extension AttributeListSyntax {
-    /// Whether nothing among the attributes keeps a declaration's members from being read by plain code. What is not known
-    /// may be an actor.
+    /// Whether no attribute prevents ordinary code from reading the declaration's members. An unknown attribute may be
+    /// a global actor.
     package var allowMembers: Bool {
         allSatisfy { element in
             guard case .attribute(let attribute) = element else { return true }

@@ -1,12 +1,13 @@
 import SwiftParser
 import SwiftSyntax
 
-/// The public types of the standard library and of Foundation, by the modules that their symbols name.
+/// The public types of the standard library and of Foundation, by the modules in their symbols.
 ///
-/// On Linux much of Foundation is declared in FoundationEssentials: `Data` is `20FoundationEssentials4DataV`. The
-/// table is written by `Scripts/known-types.sh` from what the compiler says.
+/// On Linux, much of Foundation is declared in FoundationEssentials: `Data` is `20FoundationEssentials4DataV`.
+/// `Scripts/known-types.sh` generates the table from the compiler's output.
 enum KnownTypes {
-    /// Seen by every file that imports Foundation, or CoreData, which passes it on; the first module wins.
+    /// The modules visible to every file that imports Foundation, or CoreData, which re-exports it; the first module
+    /// wins.
     static func modules() -> [Module] { table.map { read($0.declarations, into: Module($0.module)) } }
 
     private static func read(_ declarations: String, into module: Module) -> Module {

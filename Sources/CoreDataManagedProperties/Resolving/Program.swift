@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import SwiftSyntax
 
-/// The sources of one module, as the plugin hands them over.
+/// The sources of one module, as the plugin passes them.
 package struct ModuleSources: Sendable {
     package struct File: Sendable {
         package var path: String
@@ -22,10 +22,11 @@ package struct ModuleSources: Sendable {
     }
 }
 
-/// All that names of a target can mean: its own declarations, those of the modules it depends on, and the toolchain's.
+/// All declarations that names in a target can refer to: its own, those of its dependencies, and those of the
+/// toolchain.
 ///
-/// A dependency's file is parsed when a name is looked up that it declares. Nothing needs to be built before: a build
-/// command may run earlier than the dependencies' compilation.
+/// A dependency's file is parsed when a name that it declares is looked up. The sources suffice: a build command may
+/// run before the dependencies are compiled.
 final class Program {
     let target: Module
     private(set) var managed: [ManagedDeclaration] = []
@@ -38,7 +39,7 @@ final class Program {
 
     private struct Dependency {
         let module: Module
-        /// The files that have not been parsed, with what they declare.
+        /// The unparsed files, with the names that they declare.
         var pending: [(file: ModuleSources.File, names: Set<String>)]
     }
 
@@ -65,7 +66,7 @@ final class Program {
         return reader
     }
 
-    /// Makes sure that what a dependency declares under the name is read.
+    /// Parses the files of a dependency that declare the name.
     private func load(_ name: String, of module: String) {
         guard let dependency = dependencies[module] else { return }
         let wanted = dependency.pending.filter { $0.names.contains(name) }
@@ -75,7 +76,7 @@ final class Program {
         bindExtensions()
     }
 
-    /// Finds the types that extensions extend, so that what they declare is found as members.
+    /// Resolves the types that extensions extend, so that their declarations become members.
     private func bindExtensions() {
         if isBinding { return }
         isBinding = true
@@ -102,9 +103,9 @@ final class Program {
         return try? resolver.declaration(of: node.typeSyntax)
     }
 
-    // MARK: Looking up
+    // MARK: Look-up
 
-    /// What a name means in a place, innermost first: the first non-empty list wins.
+    /// Returns the declarations that a name refers to in a context, innermost first: the first non-empty list wins.
     func lookUp(_ name: String, in owner: Owner) -> [TypeNode] {
         var place: Owner? = owner
         while let current = place {
@@ -123,7 +124,7 @@ final class Program {
         return []
     }
 
-    /// The types of that name inside a type, in what it inherits from and in its protocols.
+    /// Returns the types with the name inside a type, its superclass and its protocols.
     func members(_ name: String, of type: TypeNode, seenFrom owner: Owner, depth: Int = 0) -> [TypeNode] {
         load(name, of: type.module.name)
         let own = visible(type.members[name] ?? [], from: owner)
@@ -159,7 +160,7 @@ final class Program {
         for exported in dependency.module.exported.sorted() { collect(name, from: exported, &seen, &found, file) }
     }
 
-    /// The types of that name at a module's file level; `nil` when there is no such module.
+    /// Returns the types with the name at a module's top level; `nil` if there is no such module.
     func lookUp(_ name: String, inModule module: String, seenFrom owner: Owner) -> [TypeNode]? {
         if module == target.name { return visible(target.types[name] ?? [], from: owner) }
         if let dependency = dependencies[module] {
@@ -171,7 +172,7 @@ final class Program {
         return family.lazy.compactMap { $0.types[name] }.first ?? []
     }
 
-    /// Whether the name of the module would be taken for a type of that name inside it.
+    /// Returns whether a type in the module hides the module's own name.
     func isModuleNameHidden(_ module: String) -> Bool {
         load(module, of: module)
         return (module == target.name ? target : dependencies[module]?.module)?.types[module] != nil

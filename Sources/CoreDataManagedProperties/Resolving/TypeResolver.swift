@@ -1,21 +1,21 @@
 import SwiftSyntax
 
-/// Why a type cannot be known.
+/// The reason why a type cannot be resolved.
 struct ResolutionFailure: Error {
     var message: String
     var hint: String
     var position: AbsolutePosition
 }
 
-/// Finds what a written type is: aliases followed, sugar gone.
+/// Resolves a written type to its canonical form: without aliases and syntactic sugar.
 ///
 ///     [Shape]?        // optional of Swift.Array with Shapes.Shape
 struct TypeResolver {
     let program: Program
     let owner: Owner
-    /// What generic parameters of an alias stand for.
+    /// The types bound to the generic parameters of an alias.
     var bindings: [String: MangledType] = [:]
-    /// How many aliases have been followed.
+    /// The number of aliases that were followed.
     var depth = 0
 
     init(program: Program, owner: Owner) {
@@ -23,7 +23,7 @@ struct TypeResolver {
         self.owner = owner
     }
 
-    /// A name's meaning before its generic arguments are looked at.
+    /// The meaning of a name, without its generic arguments.
     private enum Meaning {
         case type(MangledType)
         case declaration(TypeNode, levels: [[MangledType]])
@@ -44,7 +44,7 @@ struct TypeResolver {
         }
     }
 
-    /// The declared type that the syntax names, its generic arguments ignored.
+    /// Returns the declared type that the syntax names, ignoring generic arguments.
     func declaration(of syntax: TypeSyntax) throws(ResolutionFailure) -> TypeNode {
         let plain: TypeSyntax
         if let identifier = syntax.as(IdentifierTypeSyntax.self) {
@@ -105,13 +105,13 @@ struct TypeResolver {
             hint: "write its module before it: '\(found[0].module.name).\(found[0].path)'", position: position)
     }
 
-    /// A declaration with its arguments; an alias is followed.
+    /// Applies generic arguments to a declaration; an alias is followed.
     private func apply(
         _ clause: GenericArgumentClauseSyntax?, to node: TypeNode, outer: [[MangledType]]?, at syntax: TypeSyntax
     ) throws(ResolutionFailure) -> Meaning {
         var arguments: [MangledType] = []
         for argument in clause?.arguments ?? [] {
-            // Before swift-syntax 601 it is a type, since then a type or a value.
+            // Before swift-syntax 601, the argument is a type; since then, a type or a value.
             guard let type = Syntax(argument.argument).as(TypeSyntax.self) else { throw unsupported(syntax) }
             arguments.append(try resolve(type))
         }
@@ -129,7 +129,7 @@ struct TypeResolver {
             }
             return .type(try inner.resolve(target))
         } catch {
-            // The alias may be in another file; the property is in this one.
+            // The alias may be in another file; report the property's location in this one.
             throw ResolutionFailure(
                 message: "in alias '\(node.path)': \(error.message)", hint: error.hint,
                 position: syntax.positionAfterSkippingLeadingTrivia)
@@ -194,7 +194,7 @@ struct TypeResolver {
 }
 
 extension TypeNode {
-    /// The type as symbols know it; `nil` for an alias, and inside an extension of something unknown.
+    /// The type in symbols; `nil` for an alias, and inside an extension of an unknown type.
     var declaration: NominalDeclaration? {
         guard case .nominal(let kind) = kind else { return nil }
         let context: NominalDeclaration.Context
@@ -214,7 +214,7 @@ extension TypeNode {
 }
 
 extension ExtensionNode {
-    /// What members of the extension are declared in.
+    /// The context of the extension's members in symbols.
     var context: NominalDeclaration.Context? {
         guard let extended, let type = extended.declaration else { return nil }
         return extended.module === file.module ? .type(type) : .extension(of: type, module: file.module.name)

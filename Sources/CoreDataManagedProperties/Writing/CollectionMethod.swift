@@ -1,10 +1,10 @@
-/// What a method of a to-many relationship does that Core Data makes for a class, told by its name in Swift or in
+/// The operation of a to-many accessor method that Core Data provides, recognised by its name in Swift or in
 /// Objective-C.
 ///
 ///     addToNotes(_: Note)                                                   // add
 ///     insertIntoNotes(_: Note, at: Int)                                     // insert
-///     addNotesObject(_: Note), insertNotes(_: [Note], atIndexes: NSIndexSet)  // the older names, the same
-///     @objc(addNotesObject:) append(_: Note)                                // whatever its name in Swift
+///     addNotesObject(_: Note), insertNotes(_: [Note], atIndexes: NSIndexSet)  // the older names
+///     @objc(addNotesObject:) append(_: Note)                                // with any name in Swift
 package struct CollectionMethod: Hashable, Sendable {
     package enum Operation: Hashable, Sendable {
         case add
@@ -15,17 +15,17 @@ package struct CollectionMethod: Hashable, Sendable {
     }
 
     package var operation: Operation
-    /// The relationship's name with a capital: `Notes`.
+    /// The relationship's name, capitalised: `Notes`.
     package var capitalizedKey: String
 
-    /// The method that a declaration stands for; `nil` where Core Data makes none of that name.
+    /// Recognises the method of a declaration; `nil` if Core Data provides no method with that name.
     ///
     /// - Parameters:
     ///   - labels: the parameters' labels; `nil` is `_`.
-    ///   - selector: the name that `@objc(…)` gives.
+    ///   - selector: the Objective-C name of `@objc(…)`.
     ///   - isMany: whether the first parameter is a collection.
-    ///   - isDeclared: whether the class has a property of that name with a capital: `addToDos(_:)` is about `toDos` in
-    ///     a class that has it, else about `dos`.
+    ///   - isDeclared: whether the class has a property with that capitalised name: `addToDos(_:)` belongs to `toDos`
+    ///     in a class that has it, else to `dos`.
     package init?(
         name: String, labels: [String?], selector: String?, isMany: Bool, isDeclared: (String) -> Bool
     ) {
@@ -51,13 +51,13 @@ package struct CollectionMethod: Hashable, Sendable {
             return nil
         }
         let key = text.dropFirst(prefix.count).dropLast(suffix.count)
-        // `address` is not the addition of `ress`.
+        // `address` does not mean adding `ress`.
         if key.first?.isLowercase == true { return nil }
         self.operation = operation
         capitalizedKey = String(key)
     }
 
-    /// The names that classes have since Swift 3.
+    /// Recognises the names that are used since Swift 3.
     private static func method(_ name: String, _ labels: [String?]) -> Self? {
         switch labels {
         case [nil]: Self(.add, name, "addTo") ?? Self(.remove, name, "removeFrom")
@@ -68,7 +68,7 @@ package struct CollectionMethod: Hashable, Sendable {
         }
     }
 
-    /// The names of Objective-C, by the words before the colons.
+    /// Recognises the Objective-C names, by the parts before the colons.
     private static func methods(of pieces: [String], _ isMany: Bool) -> [Self] {
         var found: [Self?] = []
         if pieces.count == 1 {
@@ -89,10 +89,10 @@ package struct CollectionMethod: Hashable, Sendable {
         return found.compactMap(\.self)
     }
 
-    /// What does it, in Swift.
+    /// Returns the Swift code of the operation.
     ///
     /// - Parameters:
-    ///   - arguments: how the parameters are handed on, in their order.
+    ///   - arguments: the expressions that pass the parameters, in order.
     ///   - key: the relationship's key.
     package func body(_ arguments: [String], key: String) -> String {
         switch (operation, arguments.count) {

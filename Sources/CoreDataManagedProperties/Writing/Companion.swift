@@ -1,25 +1,25 @@
 import CoreDataPrimitives
 import SwiftSyntax
 
-/// The file that supplies what the compiler leaves undefined for `@NSManaged` declarations.
+/// The file that defines the symbols that the compiler leaves undefined for `@NSManaged` declarations.
 ///
 ///     @NSManaged public var title: String?
 ///
-/// leaves two symbols undefined, and this defines them, with the names the linker looks for:
+/// leaves two symbols undefined. The companion defines them under the names that the linker expects:
 ///
 ///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvg")
 ///     public dynamic func _managed_Notebook_Note_title() -> Swift.String? { self[Keys.Note_title] }
 ///     @_silgen_name("$s8Notebook4NoteC5titleSSSgvs")
 ///     public dynamic func _managed_Notebook_Note_setTitle(_ value: __owned Swift.String?) { self[Keys.Note_title] = value }
 ///
-/// What key-value coding asks a class for beside that is listed after it; see ``MemberText``.
+/// After them, it lists the members that key-value coding accesses; see ``MemberText``.
 ///
 /// A method of the class has an accessor's calling convention: self in the context register. A setter consumes its
-/// value, hence `__owned`. Where the whole module is compiled at once the compiler checks that both agree.
+/// value, hence `__owned`. In whole-module builds, the compiler verifies that both agree.
 package struct Companion {
     /// The text of the file.
     package private(set) var text = ""
-    /// What is wrong with declarations; with an error among them, `text` is not to be used.
+    /// The errors and warnings of declarations; if there is an error, `text` must not be used.
     package private(set) var diagnostics: [Diagnostic] = []
     /// The symbols that the file defines.
     package private(set) var symbols: [String] = []

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import SwiftSyntax
 
-/// Puts a companion together, declaration by declaration.
+/// Writes a companion, declaration by declaration.
 struct CompanionWriter {
     private let program: Program
     private var spelling: TypeSpelling
@@ -22,7 +22,7 @@ struct CompanionWriter {
         var conditions: [String]
     }
 
-    /// A declaration whose class and file are known.
+    /// A declaration with its class and file.
     private struct Subject {
         let declaration: ManagedDeclaration
         let type: TypeNode
@@ -31,7 +31,7 @@ struct CompanionWriter {
 
         var discriminator: String? { declaration.access.isOfFile ? file.discriminator : nil }
 
-        /// What a function that stands for it has to have before it, so that other modules can link to it.
+        /// The modifier that makes the function visible to the linker of other modules.
         var modifier: String {
             switch min(declaration.access, type.effectiveAccess) {
             case .public: "public "
@@ -137,7 +137,7 @@ struct CompanionWriter {
             .method(labels: parameters.map(\.label), parameters: types))
         let key = keyName(
             subject, key: propertyName(method.capitalizedKey, in: subject.type), valueType: "Foundation.NSSet")
-        // Members at positions are handed on as arrays.
+        // Methods with indexes pass their members as arrays.
         let isPlaced = method.operation == .insert || method.operation == .replace
         let arguments = types.enumerated().map { number, type in
             isPlaced && type.isCollection ? "p\(number)" : type.argumentForm("p\(number)")
@@ -162,7 +162,7 @@ struct CompanionWriter {
 
     // MARK: Keys
 
-    /// The property whose primitive value `primitiveName` is.
+    /// Returns the property whose primitive value is `primitiveName`.
     private func primitiveKey(_ subject: Subject) -> String? {
         let prefix = "primitive"
         let name = subject.declaration.name
@@ -172,7 +172,7 @@ struct CompanionWriter {
         return propertyName(String(name.dropFirst(prefix.count)), in: subject.type)
     }
 
-    /// The property that a name with a capital stands for: a declared one, else the name with a small letter.
+    /// Returns the property for a capitalised name: a declared one, else the name with a lower-case first letter.
     private func propertyName(_ capitalized: String, in type: TypeNode) -> String {
         declaredProperty(capitalized, in: type) ?? capitalized.prefix(1).lowercased() + capitalized.dropFirst()
     }
@@ -203,8 +203,8 @@ struct CompanionWriter {
         symbols.append(symbol)
         guard let type = subject.type.declaration else { return }
         for (module, text) in subject.file.imports { imports[module, default: []].insert(text) }
-        // `@NSManaged` is dynamic. What another module sees must be so here too, or an optimised client of it crashes the
-        // compiler: it finds one symbol described in two ways.
+        // `@NSManaged` implies dynamic. A function visible to other modules must be dynamic here too; otherwise the
+        // compiler crashes on an optimised client, because it finds two different descriptions of one symbol.
         let dynamic = subject.modifier.isEmpty ? "" : "dynamic "
         accessors.add(
             [
@@ -215,7 +215,7 @@ struct CompanionWriter {
             ], conditions: subject.declaration.conditions)
     }
 
-    /// A name that no override in a subclass, whatever its module, has too.
+    /// Returns a name that no override in a subclass of any module has.
     private mutating func uniqueName(_ subject: Subject, _ name: String) -> String {
         unique("_managed_\(program.target.name)_\(subject.type.path.replacing(".", with: "_"))_\(name)")
     }
@@ -236,8 +236,9 @@ struct CompanionWriter {
 
     var text: String {
         var text = """
-            // The accessors of the @NSManaged declarations of module \(program.target.name), and what key-value coding finds
-            // in its classes; written by NSManagedPlugin at each build. See docs/managed-properties.md of OpenCoreData.
+            // The accessors of the @NSManaged declarations of module \(program.target.name), and what key-value coding
+            // finds in its classes; written by NSManagedPlugin at each build. See docs/managed-properties.md of
+            // OpenCoreData.
 
             """
         let members = members.text
@@ -248,7 +249,7 @@ struct CompanionWriter {
         return text
     }
 
-    /// The imports of the modules that the text names, with the access that the declaring files give them.
+    /// The imports of the modules in the text, with the access levels of the declaring files.
     private var importLines: [String] {
         var modules = spelling.modules.subtracting(["Swift", program.target.name])
         modules = modules.filter { !$0.hasPrefix("Foundation") }.union(["CoreData", "Foundation"])
@@ -260,7 +261,7 @@ struct CompanionWriter {
     }
 }
 
-/// Lines of source, each group under its `#if`.
+/// Lines of source, grouped by `#if` condition.
 private struct SourceLines {
     private(set) var text = ""
 

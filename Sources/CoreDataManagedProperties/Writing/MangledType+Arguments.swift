@@ -1,5 +1,5 @@
 extension MangledType {
-    /// Whether it holds several members of a relationship.
+    /// Whether the type is a collection of a relationship's objects.
     var isCollection: Bool {
         switch self {
         case .bound(let declaration, _):
@@ -11,7 +11,7 @@ extension MangledType {
         }
     }
 
-    /// How a parameter of the type is handed on: Swift's collections as Foundation's.
+    /// Returns the expression that passes a parameter of the type: Swift's collections become Foundation's.
     func argumentForm(_ name: String) -> String {
         switch self {
         case .bound(let declaration, _) where isCollection:

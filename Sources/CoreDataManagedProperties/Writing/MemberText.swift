@@ -1,4 +1,4 @@
-/// The source that lets key-value coding find members of one class.
+/// The source that makes members of one class accessible to key-value coding.
 ///
 ///     extension App.Person {
 ///         static func _member_Person_isAdult(_ object: App.Person) -> Any? { ManagedMemberList.value(object.isAdult) }
@@ -10,11 +10,11 @@
 ///         }
 ///     }
 ///
-/// The functions are the class's, so that they are isolated as its members are.
+/// The functions belong to the class, so that they have the isolation of its members.
 package struct MemberText {
-    /// How the class is spelled.
+    /// The spelling of the class.
     private let type: String
-    /// `Outer_Person`
+    /// The path: `Outer_Person`.
     private let path: String
     private var functions: [String] = []
     private var entries: [String] = []
@@ -30,11 +30,11 @@ package struct MemberText {
     /// The name of the class that lists the members.
     package var listName: String { "_\(path)Members" }
 
-    /// Lists a member under its key; one that is listed in the same conditions already stays.
+    /// Lists a member under its key, unless it is already listed under the same conditions.
     ///
     /// - Parameters:
-    ///   - key: the name by which it is asked for, where that is not its own.
-    ///   - conditions: the `#if` conditions that it is under.
+    ///   - key: the key, if it differs from the member's name.
+    ///   - conditions: the enclosing `#if` conditions.
     package mutating func add(_ member: MemberSyntax, key: String? = nil, conditions: [String] = []) {
         let key = key ?? member.name
         guard usedKeys[key, default: []].insert(conditions).inserted else { return }
@@ -64,7 +64,7 @@ package struct MemberText {
             ]
             entry = "        members.addValidator(ofKey: \"\(member.name.dropFirst(8))\", \(type).\(name))"
         }
-        // A deprecated member is asked for without a warning.
+        // Avoids a warning for the access to a deprecated member.
         lines = lines.map { "    @available(*, deprecated)\n" + $0 }
         functions += Self.conditional(lines, conditions)
         entries += Self.conditional([entry], conditions)
@@ -75,7 +75,7 @@ package struct MemberText {
         return ["#if " + conditions.map { "(\($0))" }.joined(separator: " && ")] + lines + ["#endif"]
     }
 
-    /// The text, with the list inside a type of its own where there may be several lists of the class in a module.
+    /// Returns the text. If the module may contain several lists for the class, the list is nested in the type `outer`.
     package func text(in outer: String? = nil) -> String {
         """
         extension \(type) {

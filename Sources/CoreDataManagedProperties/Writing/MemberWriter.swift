@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// Lists the members of managed object classes that key-value coding asks for, class by class.
+/// Lists the members of managed object classes that key-value coding accesses, class by class.
 struct MemberWriter {
     private let program: Program
     private var texts: [(type: TypeNode, text: MemberText)] = []
@@ -9,7 +9,7 @@ struct MemberWriter {
 
     init(program: Program) { self.program = program }
 
-    /// The lists, in the order in which the classes were met.
+    /// The lists, in the order in which the classes were found.
     var text: String { texts.map { $0.text.text() }.joined(separator: "\n") }
 
     mutating func add(_ declaration: MemberDeclaration, spelling: inout TypeSpelling) {
@@ -42,10 +42,10 @@ struct MemberWriter {
                 at: declaration.member.position, hint: hint))
     }
 
-    /// Whether a class is one of managed objects, as far as sources tell.
+    /// Returns whether a class is a managed object class, according to the sources.
     private mutating func isManagedObjectClass(_ type: TypeNode) -> Bool {
         if let known = isManaged[ObjectIdentifier(type)] { return known }
-        // A class that inherits from itself is none.
+        // A class that inherits from itself is not one.
         isManaged[ObjectIdentifier(type)] = false
         guard case .nominal(.class) = type.kind, let superclass = type.inherited.first else { return false }
         var result = ["NSManagedObject", "CoreData.NSManagedObject"].contains(superclass.trimmedDescription)

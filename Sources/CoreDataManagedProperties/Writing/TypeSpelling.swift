@@ -1,7 +1,7 @@
-/// Writes canonical types as Swift source that means the same in any file.
+/// Writes canonical types as Swift source with the same meaning in any file.
 struct TypeSpelling {
     let program: Program
-    /// The modules that what was written needs imported.
+    /// The modules that the written types need as imports.
     private(set) var modules: Set<String> = []
 
     init(program: Program) { self.program = program }
@@ -32,13 +32,13 @@ struct TypeSpelling {
         if let parent = declaration.parent { return "\(text(parent, levels.dropLast())).\(name)" }
         let module = declaration.module
         if program.isModuleNameHidden(module) { return name }
-        // Foundation passes on the modules that its parts are in.
+        // Foundation re-exports the modules of its parts.
         return "\(module.hasPrefix("Foundation") ? "Foundation" : module).\(name)"
     }
 }
 
 extension MangledType {
-    /// A private declaration in it: another file cannot write the type.
+    /// A private declaration in the type, which other files cannot spell.
     var privateDeclaration: NominalDeclaration? {
         switch self {
         case .nominal(let declaration): declaration.outermostPrivate
@@ -52,6 +52,6 @@ extension MangledType {
 }
 
 extension NominalDeclaration {
-    /// The declaration itself or the one around it that is private.
+    /// The outermost private declaration: this one or an enclosing one.
     var outermostPrivate: NominalDeclaration? { discriminator != nil ? self : parent?.outermostPrivate }
 }

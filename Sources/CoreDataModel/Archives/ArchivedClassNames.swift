@@ -1,8 +1,8 @@
 import Foundation
 
-/// Gives the classes of a keyed archive other names.
+/// Renames the classes in a keyed archive.
 package enum ArchivedClassNames {
-    /// The archive with the names in `names` in the place of their keys; as it is where it has none of them.
+    /// Returns the archive with its class names replaced by `names`; unchanged if it contains none of the keys.
     package static func replaced(in archive: Data, by names: [String: String]) -> Data {
         guard var list = try? PropertyListValue(propertyList: archive), case .dictionary(var top) = list,
             let objects = top["$objects"]?.array

@@ -8,18 +8,18 @@ import Foundation
 ///                                                 5 unused, sort version, offset size, reference size,
 ///                                                 object count, top object, offset of the offset table
 /// ```
-/// Whatever the bytes are, it returns or throws: every offset, reference, length and cycle is checked.
+/// For any bytes, the reader returns or throws: it checks every offset, reference, length and cycle.
 struct BinaryPropertyListReader {
     private let bytes: [UInt8]
     private var offsets: [Int] = []
     private var referenceSize = 0
-    /// Every object is read once, however often it is referred to.
+    /// The objects that were read. Each object is read once, even if several others refer to it.
     private var values: [PropertyListValue?] = []
     private var isBeingRead: [Bool] = []
-    /// How many values each object is with everything in it, counted as often as it is referred to.
+    /// The number of values in each object, including nested ones; an object counts once per reference.
     private var sizes: [Int] = []
 
-    /// The size of the object that is being read, as far as it is known.
+    /// The number of values so far in the object that is being read.
     private var size = 1
 
     static func read(_ data: Data) throws(ModelFailure) -> PropertyListValue {
@@ -133,14 +133,14 @@ struct BinaryPropertyListReader {
         for position in 0..<count {
             let index = try integer(at: start + position * referenceSize, size: referenceSize)
             result.append(try value(index, depth: depth + 1))
-            // Collections that are in many others may stand for more values than there is memory for.
+            // Shared collections can expand to more values than fit in memory.
             size += sizes[index]
             if size > bytes.count + (1 << 20) { throw failure("it stands for \(size) values and more") }
         }
         return result
     }
 
-    /// Where an object's content begins and how many elements, bytes or units it has.
+    /// Returns the start of an object's content and the number of its elements, bytes or code units.
     private func length(at offset: Int, _ low: Int) throws(ModelFailure) -> (start: Int, count: Int) {
         if low != 0xF { return (offset + 1, low) }
         guard offset + 1 < bytes.count, bytes[offset + 1] >> 4 == 1 else { throw failure("a length is missing") }
@@ -157,14 +157,14 @@ struct BinaryPropertyListReader {
         return bytes[start..<(start + count)]
     }
 
-    /// A number of 1 to 16 bytes; of 16 the low half.
+    /// Reads a number of 1 to 16 bytes; of a 16-byte number, the low half.
     private func number(at offset: Int, size: Int) throws(ModelFailure) -> Int64 {
         var result: UInt64 = 0
         for byte in try slice(offset, size) { result = result << 8 | UInt64(byte) }
         return Int64(bitPattern: result)
     }
 
-    /// A number that is not negative and fits an `Int`.
+    /// Reads a number that is not negative and fits an `Int`.
     private func integer(at offset: Int, size: Int) throws(ModelFailure) -> Int {
         guard let result = Int(exactly: try number(at: offset, size: size)), result >= 0 else {
             throw failure("a number is out of range")

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Writes binary property lists (`bplist00`), references of keyed archives included, which Foundation's writer
-/// cannot. Equal scalars are written once; the same value always gives the same bytes.
+/// Writes binary property lists (`bplist00`), including the references of keyed archives, which Foundation's writer
+/// does not support. Equal scalars are written once. The same value always produces the same bytes.
 struct BinaryPropertyListWriter {
-    /// What an object of the file is made of: scalars themselves, collections by the indices of their parts.
+    /// An object of the file: a scalar, or a collection as the indices of its parts.
     private enum Node {
         case scalar(PropertyListValue)
         case array([Int])
@@ -19,7 +19,7 @@ struct BinaryPropertyListWriter {
         return writer.write()
     }
 
-    /// The value's index; the first that is added is the top, at 0.
+    /// Adds a value and returns its index; the first value that is added is the top object, at 0.
     private mutating func add(_ value: PropertyListValue) -> Int {
         let index = nodes.count
         switch value {
@@ -111,7 +111,7 @@ struct BinaryPropertyListWriter {
         }
     }
 
-    /// The fewest bytes (1, 2, 4 or 8) that hold the number.
+    /// Returns the smallest number of bytes (1, 2, 4 or 8) that can store the number.
     private static func size(of number: Int) -> Int {
         number < 1 << 8 ? 1 : number < 1 << 16 ? 2 : number < 1 << 32 ? 4 : 8
     }

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-/// The graph of objects in an archive of `NSKeyedArchiver`, read without making an instance of any class.
+/// The object graph in an archive of `NSKeyedArchiver`, read without instantiating any class.
 ///
-/// Objects may refer to each other in circles; a reference is followed only when asked for.
+/// Objects may refer to each other in cycles; a reference is followed only on access.
 ///
 ///     let archive = try KeyedArchiveReader(data)
 ///     let model = archive.root.object               // className "NSManagedObjectModel"
@@ -29,15 +29,16 @@ package final class KeyedArchiveReader: Sendable {
         resolve(top["root"] ?? (top.count == 1 ? top.first?.value : nil))
     }
 
-    /// The names of the classes that its objects are of, without those of their superclasses.
+    /// The class names of the objects, without those of their superclasses.
     package var classNames: Set<String> { Set(objects.compactMap { $0["$classname"]?.string }) }
 
-    /// Everything in it that is an object of some class.
+    /// All objects in the archive that have a class.
     package var instances: [ArchivedObject] {
         objects.indices.filter { keys(of: $0).contains("$class") }.map { ArchivedObject(archive: self, index: $0) }
     }
 
-    /// Whether everything is of a class, every reference leads to an object or to `nil`, and no object contains itself.
+    /// Whether every object has a class, every reference points to an object or to `nil`, and no object contains
+    /// itself.
     package var isSound: Bool {
         guard top.values.allSatisfy({ leadsSomewhere($0) }), isAcyclic else { return false }
         return objects.allSatisfy { object in
@@ -50,7 +51,7 @@ package final class KeyedArchiveReader: Sendable {
         }
     }
 
-    /// Whether no object contains itself, and none is more than 256 deep: unarchiving goes as deep as they do.
+    /// Whether no object contains itself, and nesting is at most 256 levels: unarchiving recurses as deep.
     private var isAcyclic: Bool {
         let open = -1
         var heights: [Int: Int] = [:]
@@ -84,7 +85,7 @@ package final class KeyedArchiveReader: Sendable {
         return objects.indices.contains(index) && objects[index]["$classname"] == nil
     }
 
-    /// The classes of an object, its own first.
+    /// Returns the class names of an object, its own class first.
     fileprivate func classNames(of object: Int) -> [String] {
         guard case .uid(let index)? = objects[object]["$class"], objects.indices.contains(index) else { return [] }
         let names = objects[index]["$classes"]?.array?.compactMap(\.string) ?? []
@@ -115,7 +116,7 @@ package final class KeyedArchiveReader: Sendable {
         case .uid(let index)?:
             guard index > 0, objects.indices.contains(index) else { return .none }
             if case .dictionary = objects[index] { return .object(ArchivedObject(archive: self, index: index)) }
-            // A reference to a reference is in no archive; following it could go on forever.
+            // No valid archive has a reference to a reference; following one could loop forever.
             if case .uid = objects[index] { return .none }
             return resolve(objects[index])
         }
@@ -124,7 +125,7 @@ package final class KeyedArchiveReader: Sendable {
 
 /// A value in a keyed archive: a primitive, or an object of some class.
 package enum ArchivedValue: Sendable {
-    /// `nil`, or nothing under that key.
+    /// `nil`, or no value under the key.
     case none
     case bool(Bool)
     case integer(Int64)
@@ -139,13 +140,13 @@ package enum ArchivedValue: Sendable {
         return false
     }
 
-    /// The object, unless it is one that stands for a primitive; see ``text`` and ``data``.
+    /// The object, unless it represents a primitive; see ``text`` and ``data``.
     package var object: ArchivedObject? {
         if case .object(let object) = self { return object }
         return nil
     }
 
-    /// The string, which may be archived as itself or as an `NSMutableString`.
+    /// The string, which may be archived directly or as an `NSMutableString`.
     package var text: String? {
         switch self {
         case .text(let text): return text
@@ -190,7 +191,7 @@ package enum ArchivedValue: Sendable {
     package var texts: [String] { object?.elements?.compactMap(\.text) ?? [] }
 }
 
-/// An object of a keyed archive. Two are equal when they are the same object of the same archive.
+/// An object of a keyed archive. Two are equal if they are the same object of the same archive.
 package struct ArchivedObject: Hashable, Sendable {
     let archive: KeyedArchiveReader
     let index: Int
@@ -201,17 +202,17 @@ package struct ArchivedObject: Hashable, Sendable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(index) }
 
-    /// The name of the object's class; empty if the archive does not say.
+    /// The name of the object's class; empty if the archive does not contain it.
     package var className: String { archive.classNames(of: index).first ?? "" }
 
-    /// Whether the object is of that class or of a subclass, by what the archive says of its classes.
+    /// Returns whether the object's class is `name` or a subclass of it, according to the archive.
     package func isKind(of name: String) -> Bool { archive.classNames(of: index).contains(name) }
 
     package subscript(key: String) -> ArchivedValue { archive.value(key, of: index) }
 
     package var keys: [String] { archive.keys(of: index) }
 
-    /// The list under a key; `nil` where there is something else, or nothing.
+    /// Returns the list under a key; `nil` if there is no value or a value of another type.
     package func list(_ key: String) -> [ArchivedValue]? { archive.references(key, of: index) }
 
     /// The elements of an array, set or ordered set.
@@ -225,13 +226,13 @@ package struct ArchivedObject: Hashable, Sendable {
         return result
     }
 
-    /// Keys and values of a dictionary, whichever of Foundation's or Core Data's kinds it is.
+    /// The keys and values of a dictionary of any class of Foundation or Core Data.
     package var entries: [(key: ArchivedValue, value: ArchivedValue)]? {
         if isKind(of: "NSKnownKeysDictionary") || className == "NSKnownKeysDictionary1" {
             guard let keys = self["searchMapping"].object?["keys"].object?.elements,
                 let values = self["values"].object?.elements
             else { return nil }
-            // A key without value has a token that says so.
+            // A key without a value has a token that marks it.
             let empty = self["emptyToken"].text
             return zip(keys, values).filter { empty == nil || $0.1.text != empty }.map { ($0.0, $0.1) }
         }

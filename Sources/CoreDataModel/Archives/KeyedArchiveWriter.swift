@@ -2,22 +2,22 @@ import Foundation
 
 /// Builds an archive as `NSKeyedArchiver` writes it, object by object.
 ///
-/// A value that an object holds is either a primitive or a reference made by one of the functions here.
+/// The values of an object are primitives, or references made by one of these functions.
 ///
 ///     var writer = KeyedArchiveWriter()
-///     let book = writer.reserve()                       // so that others can refer to it already
+///     let book = writer.reserve()                       // other objects can now refer to it
 ///     writer.define(book, ["NSEntityDescription"], ["NSEntityName": writer.text("Book")])
 ///     let data = writer.data(root: book)
 struct KeyedArchiveWriter {
-    /// `nil`, as an object in an archive refers to it.
+    /// The reference to `nil` in an archive.
     static let null = PropertyListValue.uid(0)
 
     private var objects: [PropertyListValue] = [.string("$null")]
     private var classes: [[String]: PropertyListValue] = [:]
-    /// Strings and numbers, which are shared.
+    /// The references to strings and numbers, which are shared.
     private var scalars: [PropertyListValue: PropertyListValue] = [:]
 
-    /// A reference to an object that will be defined later.
+    /// Reserves a reference to an object that will be defined later.
     mutating func reserve() -> PropertyListValue {
         objects.append(.string("$null"))
         return .uid(objects.count - 1)
@@ -36,7 +36,7 @@ struct KeyedArchiveWriter {
         return reference
     }
 
-    /// A string, number or data as an object of its own.
+    /// Adds a string, number or data as an object, and returns the reference.
     mutating func scalar(_ value: PropertyListValue) -> PropertyListValue {
         if let known = scalars[value] { return known }
         objects.append(value)
@@ -64,7 +64,7 @@ struct KeyedArchiveWriter {
             ["NS.keys": .array(keys), "NS.objects": .array(entries.map(\.value))])
     }
 
-    /// The dictionary of fixed keys that Core Data archives in stores; keys must be sorted.
+    /// Adds a dictionary of fixed keys, which Core Data archives in stores; the keys must be sorted.
     mutating func knownKeysDictionary(_ entries: [(key: String, value: PropertyListValue)]) -> PropertyListValue {
         let keys = array(entries.map { text($0.key) })
         let mapping = object(

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A property list as a value, with the references (`UID`) of keyed archives, which Foundation's reader hides.
+/// A property list as a value, including the references (`UID`) of keyed archives, which Foundation's reader hides.
 package enum PropertyListValue: Hashable, Sendable {
     case bool(Bool)
     case integer(Int64)
@@ -50,7 +50,7 @@ package enum PropertyListValue: Hashable, Sendable {
         }
     }
 
-    /// Whether the bytes begin with `<`, in whatever encoding, perhaps after white space and a byte order mark.
+    /// Returns whether the bytes start with `<` in any encoding, possibly after white space and a byte order mark.
     private static func mayBeXML(_ data: Data) -> Bool {
         let blank: [UInt8] = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0, 0x20, 0x09, 0x0A, 0x0D]
         return data.first { !blank.contains($0) } == UInt8(ascii: "<")

@@ -3,8 +3,8 @@ import Foundation
 
 /// Reads XML property lists; a dictionary of only `CF$UID` is a keyed archive's reference.
 ///
-/// Depth is bounded by the XML reader; what is not as Apple's definition of property lists has it is an error with its
-/// place, because a value that is left out would make another list of it.
+/// The XML reader limits the depth. Input that does not conform to Apple's definition of property lists is an error
+/// with its position, because leaving a value out would change the list.
 enum XMLPropertyListReader {
     static func read(_ data: Data, file: String? = nil) throws(ModelFailure) -> PropertyListValue {
         let root = try MarkupParser.parse(data, file: file)
@@ -56,7 +56,8 @@ enum XMLPropertyListReader {
         return .dictionary(entries)
     }
 
-    /// Decimal or, with `0x`, hexadecimal; numbers beyond `Int64.max` by their bits, as binary lists have them.
+    /// Parses a decimal number or, with `0x`, a hexadecimal one. Numbers beyond `Int64.max` keep their bits, as in
+    /// binary lists.
     private static func integer(_ text: String) -> Int64? {
         if let integer = Int64(text) { return integer }
         if let integer = UInt64(text) { return Int64(bitPattern: integer) }
@@ -75,7 +76,7 @@ enum XMLPropertyListReader {
         }
     }
 
-    /// `2013-04-05T06:07:08Z`, as seconds since 2001.
+    /// Parses `2013-04-05T06:07:08Z` to seconds since 2001.
     private static func date(_ text: String) -> Double? {
         let fields = text.split(omittingEmptySubsequences: false) { "-T:Z".contains($0) }
         guard text.hasSuffix("Z"), fields.count == 7, fields[6].isEmpty else { return nil }

@@ -1,8 +1,8 @@
 import CoreDataPrimitives
 
-/// An attribute's type, by the codes of Apple's model files.
+/// An attribute's type; the raw values are the codes of Apple's model files.
 ///
-/// All that tells one type from another is in its ``traits``: to add a type is to add a case and its row of the table.
+/// The ``traits`` contain all differences between types: to add a type, add a case and its row of the table.
 package enum AttributeType: Int32, Sendable, CaseIterable {
     case undefined = 0
     case integer16 = 100
@@ -22,29 +22,29 @@ package enum AttributeType: Int32, Sendable, CaseIterable {
     case composite = 2100
 }
 
-/// What is known of an attribute type.
+/// The properties of an attribute type.
 package struct AttributeTraits: Sendable {
-    /// What its values are to the engine: how they are kept, compared, read and written.
+    /// The kind of the values in the engine: it decides how they are stored, compared, read and written.
     package var kind: ValueKind
-    /// As model files spell it: `Integer 16`, `Binary`; `nil` for a type that no file can have.
+    /// The name in model files: `Integer 16`, `Binary`; `nil` for a type that no file can have.
     package var fileName: String?
-    /// As a model in Swift spells it, without its point: `integer16`.
+    /// The name in a model in Swift, without the dot: `integer16`.
     package var swiftName: String
-    /// As XML stores spell it: `int16`.
+    /// The name in XML stores: `int16`.
     package var storeName: String
-    /// The Foundation class of its values; `nil` where the type leaves it open.
+    /// The Foundation class of the values; `nil` if the type allows several classes.
     package var className: String?
-    /// What a generated class declares for it.
+    /// The type that a generated class declares.
     package var declared: SwiftType
-    /// The whole numbers that it holds; `nil` where it has no others than its kind.
+    /// The range of integers; `nil` if the type does not limit its kind.
     package var range: ClosedRange<Int64>?
 
-    /// A type of Swift, by the module that tells it from a class of the model with the same name.
+    /// A Swift type, qualified by its module if a class of the model could have the same name.
     package struct SwiftType: Sendable {
-        /// What is declared, without its question mark, where `nil` is a value.
+        /// The declared type, without the question mark; it is optional if `nil` is a valid value.
         package var name: String
         package var module: String?
-        /// What is declared where the model asks for scalars; `nil` where it has none.
+        /// The declared type if the model asks for scalars; `nil` if there is no scalar type.
         package var scalar: String?
         package var scalarModule = "Swift"
 
@@ -119,17 +119,17 @@ extension AttributeType {
             declared: .init("NSNumber", scalar: scalar), range: range)
     }
 
-    /// What its values are to the engine.
+    /// The kind of the values in the engine.
     package var kind: ValueKind { Self.kinds[Int(rawValue / 100)] }
 
-    /// The kinds by hundreds of the codes: compiling a model asks for each attribute's several times.
+    /// The kinds by code divided by 100. Compiling a model reads the kind of each attribute several times.
     private static let kinds: [ValueKind] = {
         var kinds = [ValueKind](repeating: .object, count: 1 + Int(allCases.map(\.rawValue).max() ?? 0) / 100)
         for type in allCases { kinds[Int(type.rawValue / 100)] = type.traits.kind }
         return kinds
     }()
 
-    /// The type as model files spell it; `nil` for a type that no file can have.
+    /// The name of the type in model files; `nil` for a type that no file can have.
     package var fileName: String? { traits.fileName }
 
     package init?(fileName: String) {
@@ -137,12 +137,12 @@ extension AttributeType {
         self = type
     }
 
-    /// The type that a model in Swift spells so.
+    /// The type with this name in a model in Swift.
     package init?(swiftName: String) {
         guard let type = Self.allCases.first(where: { $0.traits.swiftName == swiftName }) else { return nil }
         self = type
     }
 
-    /// The type as a message names it.
+    /// The name of the type in messages.
     package var displayName: String { fileName ?? "ObjectID" }
 }

@@ -1,19 +1,20 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A model that has been checked and frozen: immutable, everything looked up by ordinal and slot.
+/// A model that was checked and frozen: immutable, with entities found by ordinal and properties by slot.
 ///
 /// An *ordinal* is an entity's position in ``entities``; a *slot* is a property's position in an entity.
-/// Entities stand in the order in which Apple numbers them: root entities by name without regard to case, each
-/// followed by its subentities, depth first. A fresh store of the whole model gives the entity `ordinal + 1` as
-/// its number (`Z_ENT`); other stores have their own numbers.
+/// The entities are in the order in which Apple numbers them: root entities by name, ignoring case, each followed by
+/// its subentities, depth first. A new store of the whole model numbers an entity `ordinal + 1` (`Z_ENT`); other stores
+/// have their own numbers.
 package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let ordinalByName: [String: Int]
-    /// Ordinals of the entities of each named configuration, ascending. The default configuration is not in it.
+    /// The ordinals of the entities of each named configuration, ascending. The default configuration is not in the
+    /// dictionary.
     package let configurations: [String: [Int]]
     package let versionIdentifiers: [String]
-    /// Whether Apple's tools have accepted the model, so that what no store can have is left out rather than refused.
+    /// Whether Apple's tools accepted the model. Elements that no store can have are then ignored instead of refused.
     package let isAccepted: Bool
     package let companions = ModelCompanions()
 
@@ -33,7 +34,7 @@ package final class CompiledModel: Sendable {
         ordinalByName[name].map { entities[$0] }
     }
 
-    /// The entities of a configuration, or all for `nil`; `nil` where there is no such configuration.
+    /// Returns the entities of a configuration, or all entities for `nil`; `nil` if the configuration does not exist.
     package func entities(inConfiguration name: String?) -> [CompiledEntity]? {
         guard let name else { return entities }
         return configurations[name]?.map { entities[$0] }
@@ -47,25 +48,26 @@ package final class CompiledEntity: Sendable {
     package let className: String?
     package let isAbstract: Bool
     package let parent: Int?
-    /// The topmost ancestor, or the entity itself: rows of one root share a table and a range of keys.
+    /// The topmost ancestor, or the entity itself: rows of entities with the same root share a table and a range of
+    /// keys.
     package let root: Int
-    /// This entity and all below it, ascending.
+    /// The ordinals of this entity and all its descendants, ascending.
     package let subtree: [Int]
-    /// Every property by slot: the parent's first, in the parent's order, then the entity's own by name
-    /// (code-unit order). A slot therefore means the same in every subentity.
+    /// Every property by slot: the parent's first, in the parent's order, then the entity's own by name (code-unit
+    /// order). So a slot identifies the same property in every subentity.
     package let properties: [CompiledProperty]
     package let slotByName: [String: Int]
-    /// Each constraint as slots, in the order of the model; own ones only.
+    /// The entity's own constraints as slots, in the order of the model.
     package let uniquenessConstraints: [[Int]]
-    /// Those that its store has, in Apple's order: what marked attributes and compound indexes imply included.
+    /// The indexes of its store, in Apple's order, including those that marked attributes and compound indexes imply.
     package let fetchIndexes: [CompiledFetchIndex]
-    /// 32 bytes, equal to those that Apple's framework writes for the same entity.
+    /// 32 bytes, equal to the hash that Apple's framework writes for the same entity.
     package let versionHash: Data
-    /// The hash that earlier versions of this framework gave an entity with composite attributes; `nil` where it is the
-    /// same, as it is for every entity without.
+    /// The hash that earlier versions of this framework gave an entity with composite attributes. It is `nil` if the
+    /// hash did not change, as for every entity without composites.
     package let formerVersionHash: Data?
     package let rowLayout: RowLayout
-    /// Whether the table of a root entity has no index on the entities of its rows: an entity of Photos asks for that.
+    /// Whether the table of a root entity has no index on the entity column; an entity of Photos requires this.
     package let omitsEntityIndex: Bool
 
     package init(
@@ -95,16 +97,17 @@ package final class CompiledEntity: Sendable {
         slotByName[name].map { properties[$0] }
     }
 
-    /// Whether a store with that hash has the entity as it is here: a store may be of an earlier version of this framework.
+    /// Returns whether a store's hash matches this entity, including a hash from an earlier version of this framework.
     package func hasVersionHash(_ hash: Data) -> Bool { hash == versionHash || hash == formerVersionHash }
 
-    /// Whether rows have elements of composite attributes.
+    /// Whether rows store elements of composite attributes.
     package var hasStoredComposites: Bool { properties.contains { $0.attribute?.hasStoredElements == true } }
 
-    /// The names of the properties that the model gives the entity: those of elements are in their composites.
+    /// The names of the properties that the model declares for the entity; elements are in their composites.
     package var namesInModel: [String] { properties.lazy.filter { $0.composite == nil }.map(\.name) }
 
-    /// The first property that a path leads to, with what is left of the path: an element where it leads into a composite.
+    /// Finds the first property on a path and returns the rest of the path. If the path enters a composite, the
+    /// property is the element.
     ///
     ///     property(at: ["address", "city", "length"])     // address.city, ["length"]
     package func property(at path: ArraySlice<String>) -> (property: CompiledProperty, rest: ArraySlice<String>)? {
@@ -120,31 +123,31 @@ package final class CompiledEntity: Sendable {
     }
 }
 
-/// A property by slot.
+/// A property of an entity, identified by its slot.
 ///
-/// A composite attribute is in no column; each of its elements has a slot of its own, whose name is the path that leads to it,
-/// and stores, predicates, histories and migrations know nothing but those:
+/// A composite attribute has no column. Each of its elements has its own slot, named by its path. Stores, predicates,
+/// histories and migrations use only the elements:
 ///
 ///     address         // composite, with no column
 ///     address.city    // an attribute like any other, an element of it
 package struct CompiledProperty: Sendable {
-    /// Kept apart, since an attribute is much to copy.
+    /// Indirect, because copying an attribute is expensive.
     package indirect enum Kind: Sendable {
         case attribute(CompiledAttribute)
         case relationship(CompiledRelationship)
-        /// A fetched property: never stored, answered by a request.
+        /// A fetched property: never stored; a fetch request computes it.
         case fetched
     }
 
-    /// Of an element the path that leads to it: `address.city`.
+    /// The name; for an element its path: `address.city`.
     package var name: String
     package var slot: Int
-    /// The ordinal of the entity that declares it; inherited properties keep their ancestor's.
+    /// The ordinal of the entity that declares the property; for an inherited property, the ancestor's.
     package var declaringEntity: Int
     package var isOptional: Bool
     package var isTransient: Bool
     package var kind: Kind
-    /// The slot of the composite attribute that this is an element of.
+    /// The slot of the composite attribute that contains this element.
     package var composite: Int?
 
     package init(
@@ -160,22 +163,22 @@ package struct CompiledProperty: Sendable {
         self.composite = composite
     }
 
-    /// Whether it is several values under one name.
+    /// Whether the property is a composite attribute.
     package var isComposite: Bool { attribute?.type == .composite }
 
-    /// The name of an element in its composite; else the name.
+    /// The name of an element within its composite; for other properties the name.
     package var elementName: String {
         guard composite != nil, let point = name.lastIndex(of: ".") else { return name }
         return String(name[name.index(after: point)...])
     }
 
-    /// Whether stores have values of it, or of its elements.
+    /// Whether stores contain values of the property or of its elements.
     package var isStored: Bool { !isTransient || attribute?.hasStoredElements == true }
 
-    /// What the names of columns are made of: `CITY` for the element `address.city`, as in Apple's stores.
+    /// The stem of column names: `CITY` for the element `address.city`, as in Apple's stores.
     package var columnStem: String { elementName.uppercased() }
 
-    /// What they were made of in earlier versions of this framework: `ADDRESS_CITY`.
+    /// The stem of column names in earlier versions of this framework: `ADDRESS_CITY`.
     package var formerColumnStem: String {
         let stem = name.uppercased()
         return composite == nil ? stem : stem.replacing(".", with: "_")
@@ -196,14 +199,14 @@ package struct CompiledAttribute: Sendable {
     package var type: AttributeType
     package var defaultValue: Value
     package var valueTransformerName: String?
-    /// The class of a transformable attribute's values, where the model names one.
+    /// The class of a transformable attribute's values, if the model names one.
     package var valueClassName: String?
     package var allowsExternalBinaryDataStorage: Bool
     package var preservesValueInHistoryOnDeletion: Bool
     /// The text of a derived attribute's expression, in the predicate language: `pages.@count`.
     package var derivationExpression: String?
     package var derivationFilter: String?
-    /// The slots of a composite attribute's elements, in the order of their names.
+    /// The slots of a composite attribute's elements, sorted by name.
     package var elements: [Int]
 
     package init(
@@ -223,13 +226,13 @@ package struct CompiledAttribute: Sendable {
         self.elements = elements
     }
 
-    /// What a text is to be found by besides its index.
+    /// The search indexes of a text, in addition to its ordinary index.
     package var searchIndexes: SearchIndexKinds = []
 
-    /// The same slots in the order in which the model declares the elements: the order of their columns.
+    /// The same slots in the order in which the model declares the elements: the order of the columns.
     package var declaredElements: [Int] = []
 
-    /// Of a composite attribute, whether stores have its elements; it is in no column itself.
+    /// Whether stores contain the elements of this composite attribute; the composite itself has no column.
     package var hasStoredElements = false
 
     package var isDerived: Bool { derivationExpression != nil }
@@ -245,7 +248,7 @@ package enum DeleteRule: Int, Sendable {
 package struct CompiledRelationship: Sendable {
     /// The ordinal of the destination entity.
     package var destination: Int
-    /// The slot of the inverse in the destination entity (and so in all its subentities); `nil` without inverse.
+    /// The slot of the inverse in the destination entity and all its subentities; `nil` without an inverse.
     package var inverseSlot: Int?
     package var minCount: Int
     /// 0 = unbounded; 1 = to-one.
@@ -289,7 +292,7 @@ package struct CompiledFetchIndex: Sendable {
     /// The text of the partial-index predicate.
     package var predicate: String?
 
-    /// Whether it is for ranges of several numbers at once.
+    /// Whether the index is an R-tree, for ranges of several numbers at once.
     package var isRTree: Bool { !elements.isEmpty && elements.allSatisfy(\.isRTree) }
 
     package init(name: String, elements: [Element], predicate: String? = nil) {

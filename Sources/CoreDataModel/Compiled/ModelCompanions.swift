@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What others derive from a model and keep with it, since to derive it anew for every store that is opened would cost more
-/// than to open the file: a value of each kind, guarded by a lock.
+/// Caches values that other modules derive from a model: deriving them again for every store would cost more than
+/// opening the file. It holds one value of each type, guarded by a lock.
 ///
-/// The values must not hold the model, which would then never go.
+/// The values must not reference the model, which would create a retain cycle.
 package final class ModelCompanions: Sendable {
     private let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
 
     package init() {}
 
-    /// The value of this type that was put here last.
+    /// The last value of this type that was stored here.
     package func value<Value: Sendable>(of type: Value.Type) -> Value? {
         values.withLock { $0[ObjectIdentifier(type)] } as? Value
     }

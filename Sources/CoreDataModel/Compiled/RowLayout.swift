@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 
-/// Which values a ``RowSnapshot`` of an entity holds, and where: a pure function of the model.
+/// The columns of the ``RowSnapshot``s of an entity; a pure function of the model.
 ///
 /// Every stored attribute has one column. A to-one relationship has a key, an entity number if its destination
-/// has subentities, and an order value if its inverse is an ordered to-many. A to-many without inverse is stored
-/// in the rows that it points to, so those have a column for its owner. Many-to-many pairs are in no row.
+/// has subentities, and an order value if its inverse is an ordered to-many. A to-many without inverse is stored in its
+/// destination rows, so they have a column for the owner. Many-to-many pairs are not in rows.
 ///
 /// Entity numbers in a row are the store's own (`Z_ENT`), not ordinals; only the row's header has an ordinal.
 ///
@@ -17,9 +17,9 @@ package struct RowLayout: Sendable {
         case destinationKey(slot: Int)
         /// The entity number of a to-one's destination row.
         case destinationEntity(slot: Int)
-        /// The position among its siblings in the ordered to-many that is the to-one's inverse.
+        /// The position in the ordered to-many that is the to-one's inverse.
         case order(slot: Int)
-        /// The primary key of the row whose one-way to-many (declared in `entity` at `slot`) has this row.
+        /// The primary key of the row whose one-way to-many (declared in `entity` at `slot`) contains this row.
         case ownerKey(entity: Int, slot: Int)
         /// The position in that one-way to-many, if it is ordered.
         case ownerOrder(entity: Int, slot: Int)
@@ -37,11 +37,11 @@ package struct RowLayout: Sendable {
 
     package let columns: [Column]
     package let kinds: [ColumnKind]
-    /// The column of each slot: an attribute's value or a to-one's destination key; -1 where nothing is stored.
+    /// The column of each slot: an attribute's value or a to-one's destination key; -1 if the slot has no column.
     package let columnOfSlot: [Int]
-    /// The column of each to-one's destination entity number; -1 where there is none.
+    /// The column of each to-one's destination entity number; -1 if there is none.
     package let entityColumnOfSlot: [Int]
-    /// The column of each to-one's order value; -1 where there is none.
+    /// The column of each to-one's order value; -1 if there is none.
     package let orderColumnOfSlot: [Int]
 
     package init(columns: [Column], slotCount: Int) {

@@ -12,19 +12,19 @@ extension Compilation {
         var hasher = VersionHasher(composites: composites)
         var hashes: [Data] = []
         var formerHashes: [Data?] = []
-        // By document index and slot.
+        // Indexed by document index and slot.
         var propertyHashes = [[VersionHasher.Digest]](repeating: [], count: entities.count)
         var result: [CompiledEntity] = []
         for (ordinal, index) in order.enumerated() {
             let entity = entities[index]
             let parent = parents[index].map { ordinals[$0] }
-            // What is inherited has the hash that it has there.
+            // An inherited property has its ancestor's hash.
             var ownHashes = parents[index].map { propertyHashes[$0] } ?? []
             for slot in slots[index].dropFirst(ownHashes.count) {
                 ownHashes.append(hasher.property(slot.element, declaredIn: entities[slot.declarer].name))
             }
             propertyHashes[index] = ownHashes
-            // The hash of a composite attribute has those of its elements in it.
+            // The hash of a composite attribute includes those of its elements.
             let counted = zip(slots[index], ownHashes).compactMap { slot, digest in
                 slot.isHashed
                     ? VersionHasher.Hashed(
@@ -63,10 +63,12 @@ extension Compilation {
             isAccepted: document.origin != .written)
     }
 
-    /// The hash that an entity with composites had before Apple's rule was known; `nil` for one without.
+    /// Computes the hash of an entity with composites by the rule of earlier versions; `nil` for an entity without
+    /// composites.
     ///
-    /// - Parameter counted: the properties that count, with their hashes by Apple's rule.
-    /// - Returns: The hash by the former rule, and the one that stores got: a hash that the model's file knows took its place.
+    /// - Parameter counted: the properties that are hashed, with their hashes by Apple's rule.
+    /// - Returns: the computed hash, and the hash in stores: the known hash of the model's file replaced the computed
+    ///   one.
     private func formerHash(
         of index: Int, _ counted: [VersionHasher.Hashed], superentityHash: Data?
     ) -> (computed: Data, stored: Data)? {
@@ -90,8 +92,8 @@ extension Compilation {
             composite: slot.composite)
     }
 
-    /// What the property becomes, and whether stores have nothing of it whatever the model says: a relationship that leads
-    /// nowhere, an attribute that no store can keep.
+    /// Compiles the kind of a property. `isNowhere` is true if stores cannot contain it: a relationship without a
+    /// destination, or an attribute of a type that cannot be stored.
     private func kind(of property: PropertyElement, _ end: End) -> (CompiledProperty.Kind, isNowhere: Bool) {
         switch property.kind {
         case .fetched: return (.fetched, true)
@@ -100,7 +102,7 @@ extension Compilation {
             if let search = property.userInfo[SearchIndexKinds.key], attribute.type == .string, !property.isTransient {
                 result.searchIndexes = SearchIndexKinds.parse(search).kinds
             }
-            // What stores have of a composite are its elements.
+            // A store contains a composite only as its elements.
             return (.attribute(result), attribute.type == .objectID || attribute.type == .composite)
         case .relationship(let relationship):
             guard let ends = ends[end] else { return (.fetched, true) }
@@ -134,7 +136,7 @@ extension Compilation {
 
     private func subtreesByOrdinal() -> [[Int]] {
         var subtrees = order.indices.map { [$0] }
-        // Children stand after their parents, so going backwards each subtree is whole before it is added.
+        // Children follow their parents. In reverse order, each subtree is complete before it is added to its parent's.
         for ordinal in order.indices.reversed() {
             if let parent = parents[order[ordinal]] { subtrees[ordinals[parent]] += subtrees[ordinal] }
         }
@@ -155,7 +157,8 @@ extension Compilation {
         } + rectangleIndexes(of: index)
     }
 
-    /// The R-trees that Apple's stores have for attributes of Photos, which stand for a place and are in no column.
+    /// Returns the R-trees that Apple's stores have for attributes of Photos that represent a location and have no
+    /// column.
     ///
     ///     boundedByRect, user info _NSLocationAttributeDerivedComponents: latitude, longitude
     private func rectangleIndexes(of index: Int) -> [CompiledFetchIndex] {
@@ -173,7 +176,7 @@ extension Compilation {
 extension Compilation {
     private typealias OneWayToMany = (owner: Int, property: CompiledProperty, relationship: CompiledRelationship)
 
-    /// The columns of an entity's rows; see ``RowLayout`` for what they are and in which order.
+    /// Returns the columns of an entity's rows; ``RowLayout`` describes them and their order.
     private func rowLayout(
         of ordinal: Int, properties: [[CompiledProperty]], subtrees: [[Int]], _ oneWay: [OneWayToMany]
     ) -> RowLayout {
@@ -205,7 +208,7 @@ extension Compilation {
         return RowLayout(columns: columns, slotCount: properties[ordinal].count)
     }
 
-    /// Every stored to-many without inverse, by the ordinal of the entity that declares it, then by slot.
+    /// Returns every stored to-many without inverse, sorted by the ordinal of the declaring entity, then by slot.
     private func oneWayToMany(_ properties: [[CompiledProperty]]) -> [OneWayToMany] {
         var result: [OneWayToMany] = []
         for (ordinal, properties) in properties.enumerated() {

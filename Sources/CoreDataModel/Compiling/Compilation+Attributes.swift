@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 extension Compilation {
-    /// Checks types, defaults and derivations of every attribute where it is declared.
+    /// Checks types, defaults and derivations of every attribute at its declaration.
     mutating func checkAttributes() {
         for index in order {
             for slot in slots[index]
@@ -21,7 +21,7 @@ extension Compilation {
         }
     }
 
-    /// What an attribute is to be found by is about speed: a mistake in it is told and leaves the model as it is.
+    /// Checks the search indexes of an attribute. They only affect speed, so an error is reported as a warning.
     private mutating func checkSearch(
         of attribute: AttributeElement, _ property: PropertyElement, named name: String, at place: SourceLocation?
     ) {
@@ -41,7 +41,7 @@ extension Compilation {
         }
     }
 
-    /// Whether there is anything to check: most attributes have a type of one value, no default and no derivation.
+    /// Returns whether the attribute needs checks: most have a type with one value, no default and no derivation.
     private static func mayBeWrong(_ property: PropertyElement) -> Bool {
         guard case .attribute(let attribute) = property.kind else { return false }
         if !property.userInfo.isEmpty, property.userInfo[SearchIndexKinds.key] != nil { return true }

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 extension Compilation {
-    /// Checks composites themselves; attributes that use them are checked with the attributes.
+    /// Checks composite types; attributes that use them are checked with the attributes.
     mutating func resolveComposites() {
         for composite in document.composites where !composite.name.isEmpty {
             if composite.properties.isEmpty {
@@ -19,7 +19,7 @@ extension Compilation {
         }
     }
 
-    /// Checks the elements of a composite or of a composite attribute that has its own.
+    /// Checks the elements of a composite type, or of a composite attribute with its own elements.
     mutating func checkElements(_ elements: [PropertyElement], of owner: String, at place: SourceLocation?) {
         var seen: Set<String> = []
         for element in elements {
@@ -45,7 +45,7 @@ extension Compilation {
         }
     }
 
-    /// The composites that lead from `name` back to it.
+    /// Returns the cycle of composites from `name` back to itself.
     private func circle(from name: String) -> [String]? {
         var visited: Set<String> = []
         func walk(_ current: String, _ path: [String]) -> [String]? {

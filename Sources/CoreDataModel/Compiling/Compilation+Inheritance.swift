@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 extension Compilation {
-    /// Finds parents, breaks circles, and numbers entities as Apple does.
+    /// Finds parents, breaks cycles, and numbers entities as Apple does.
     mutating func resolveInheritance() {
         parents = entities.map { entity in entity.parentName.flatMap { indexByName[$0] } }
         for entity in entities {
@@ -15,7 +15,7 @@ extension Compilation {
     }
 
     private mutating func breakCircles() {
-        // A circle is reported once, at its first entity in the document, and cut there.
+        // A cycle is reported once, at its first entity in the document, and broken there.
         for index in entities.indices {
             var chain = [index]
             while let parent = parents[chain[chain.count - 1]] {
@@ -49,7 +49,7 @@ extension Compilation {
         for (ordinal, index) in order.enumerated() { ordinals[index] = ordinal }
     }
 
-    /// The entity's ancestors, nearest first.
+    /// Returns the entity's ancestors, nearest first.
     package func ancestors(of index: Int) -> [Int] {
         var result: [Int] = []
         var current = parents[index]
@@ -60,7 +60,7 @@ extension Compilation {
         return result
     }
 
-    /// The one of `names` that a person most likely meant, if any comes close.
+    /// Returns the most similar name in `names`, if one is similar enough.
     package func nearest(to name: String, among names: some Sequence<String>) -> String? {
         let limit = max(1, name.count / 3)
         return names.map { ($0, Self.distance($0, name)) }
@@ -68,7 +68,7 @@ extension Compilation {
             .min { $0.1 == $1.1 ? NameOrder.byCodeUnits($0.0, $1.0) : $0.1 < $1.1 }?.0
     }
 
-    /// How many characters to insert, remove or replace to get from one to the other, case apart.
+    /// Returns the edit distance of two names, ignoring case: the number of characters to insert, remove or replace.
     static func distance(_ a: String, _ b: String) -> Int {
         let a = Array(a.lowercased())
         let b = Array(b.lowercased())

@@ -34,7 +34,7 @@ extension Compilation {
     private mutating func checkPropertyNames(of index: Int) {
         let properties = entities[index].properties
         var seen = Set<String>(minimumCapacity: properties.count)
-        // By position: an element is taken in hand only where there is something to tell of it.
+        // By index: the element is copied only if there is a problem to report.
         for position in properties.indices {
             let name = properties[position].name
             let isNew = seen.insert(name).inserted
@@ -76,7 +76,7 @@ extension Compilation {
 
     package static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.utf8.first else { return false }
-        // Nearly every name is of ASCII, for which no table of Unicode is asked.
+        // Nearly all names are ASCII, which needs no Unicode tables.
         if name.utf8.allSatisfy({ $0 < 0x80 }) {
             return !isDigit(first) && name.utf8.allSatisfy { isLetter($0) || isDigit($0) }
         }
@@ -91,8 +91,8 @@ extension Compilation {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// Names that a property cannot have, because NSObject or NSManagedObject has a method of that name without
-/// arguments: an accessor of the property would replace it.
+/// Names that a property cannot have, because NSObject or NSManagedObject has a method of that name without arguments:
+/// the property's accessor would override it.
 package enum ReservedNames {
     private static let managedObject: Set<String> = [
         "entity", "objectID", "managedObjectContext", "isInserted", "isUpdated", "isDeleted", "hasChanges",
@@ -110,7 +110,7 @@ package enum ReservedNames {
 
     package static func contains(_ name: String) -> Bool { all.contains(name) }
 
-    /// A name to suggest instead: `description` of Book → `bookDescription`.
+    /// Returns a name to suggest instead: `description` of Book → `bookDescription`.
     static func alternative(to name: String, in entity: String) -> String {
         entity.prefix(1).lowercased() + entity.dropFirst() + name.prefix(1).uppercased() + name.dropFirst()
     }

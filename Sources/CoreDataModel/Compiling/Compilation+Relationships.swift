@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 
 extension Compilation {
-    /// Resolves destinations first, then inverses, for which both ends must be known.
+    /// Resolves destinations first, then inverses, which need the destinations of both sides.
     mutating func resolveRelationships() {
         for index in order {
             for (slot, property) in slots[index].enumerated() where property.declarer == index {
@@ -96,7 +96,7 @@ extension Compilation {
             return nil
         }
         let end = ends[End(entity: other.declarer, slot: slot)]
-        // The other end's destination was reported; nothing more can be said about this one.
+        // The other side's destination was reported already; this relationship cannot be checked further.
         guard let back = end?.destination else { return nil }
         guard let backName = inverse.inverseName, !backName.isEmpty else {
             report(

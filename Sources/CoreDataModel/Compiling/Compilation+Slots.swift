@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import Foundation
 
 extension Compilation {
-    /// Gives every property its slot: the parent's first, then the entity's own by name.
+    /// Assigns every property its slot: the parent's first, then the entity's own by name.
     mutating func assignSlots() {
         slots = Array(repeating: [], count: entities.count)
         slotByName = Array(repeating: [:], count: entities.count)
@@ -16,7 +16,7 @@ extension Compilation {
             names.reserveCapacity(inherited.count + positions.count)
             for position in positions {
                 if let slot = names[own[position].name] {
-                    // Two of one name in one entity were reported with the names.
+                    // Duplicate names in one entity were reported by the check of names.
                     if all[slot].declarer != index { reportRedeclaration(own[position], of: all[slot], in: index) }
                     continue
                 }
@@ -29,13 +29,14 @@ extension Compilation {
         }
     }
 
-    /// Gives each element of a composite attribute a slot, by name, those of composites inside it behind theirs.
+    /// Assigns a slot to each element of a composite attribute, by name; elements of nested composites follow their
+    /// composite.
     private func addElements(
         of composite: Int, to all: inout [Slot], _ names: inout [String: Int], within circle: Set<String>
     ) {
         let owner = all[composite]
         guard case .attribute(let attribute) = owner.element.kind, attribute.type == .composite else { return }
-        // Composites that contain each other were reported.
+        // Composites that contain each other were reported already.
         var circle = circle
         if let name = attribute.compositeName, !circle.insert(name).inserted { return }
         for element in elements(of: attribute).sorted(by: { NameOrder.byCodeUnits($0.name, $1.name) }) {
@@ -50,13 +51,13 @@ extension Compilation {
         }
     }
 
-    /// The elements of a composite attribute: those of the composite that it names, or its own.
+    /// Returns the elements of a composite attribute: those of the composite type that it names, or its own.
     func elements(of attribute: AttributeElement) -> [PropertyElement] {
         attribute.compositeName.flatMap { composites[$0]?.properties } ?? attribute.elements
     }
 
-    /// A model made in code may give an entity copies of what it inherits; such a copy adds nothing. One that
-    /// differs from what it repeats is a mistake.
+    /// Reports a property that repeats an inherited one with differences. A model made in code may repeat an inherited
+    /// property exactly; such a copy is ignored.
     private mutating func reportRedeclaration(_ property: PropertyElement, of inherited: Slot, in index: Int) {
         func hash(_ property: PropertyElement) -> Data {
             VersionHash.property(property, declaredIn: entities[inherited.declarer].name, composites: composites)

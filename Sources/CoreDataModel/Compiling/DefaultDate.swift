@@ -1,9 +1,9 @@
 import Foundation
 
-/// Dates that are spelled out where Xcode writes seconds: `2013-04-05 06:07:08 +0200`, `2013-04-05T06:07:08Z`,
-/// `2013-04-05`.
+/// Parses dates that are written as text where Xcode writes seconds: `2013-04-05 06:07:08 +0200`,
+/// `2013-04-05T06:07:08Z`, `2013-04-05`.
 enum DefaultDate {
-    /// Seconds since 2001-01-01 00:00:00 UTC; `nil` for anything else.
+    /// Returns seconds since 2001-01-01 00:00:00 UTC; `nil` if the text is not a date.
     static func seconds(_ text: String) -> Double? {
         let parts = text.replacing("T", with: " ").split(separator: " ")
         guard let day = parts.first, parts.count <= 3 else { return nil }
@@ -36,7 +36,7 @@ enum DefaultDate {
         return fields.compactMap { Int($0) }
     }
 
-    /// Seconds east of Greenwich: `+0200`, `+02:00`, `Z`, or nothing.
+    /// Returns the offset from UTC in seconds, east positive: `+0200`, `+02:00`, `Z`, or empty.
     private static func shift(_ zone: Substring) -> Int? {
         if zone.isEmpty || zone == "Z" { return 0 }
         let digits = zone.dropFirst().filter { $0 != ":" }

@@ -1,16 +1,16 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes an attribute's default of the text that a model file has for it.
+/// Converts the text of a default in a model file to a value.
 package enum DefaultValue {
-    /// What is wrong with a default; the message continues the attribute's name.
+    /// A problem with a default; the message continues a sentence that starts with the attribute's name.
     package struct Problem: EngineFailure {
         package var severity = Diagnostic.Severity.error
         package var message: String
         package var hint: String?
     }
 
-    /// The typed default of an attribute: its value if it has one, else what its text says.
+    /// Returns the typed default of an attribute: its value if it has one, else the value of its text.
     package static func of(_ attribute: AttributeElement) -> Result<Value, Problem> {
         if attribute.defaultValue.isNull {
             guard let text = attribute.defaultValueText else { return .success(.null) }
@@ -23,12 +23,12 @@ package enum DefaultValue {
             Problem(message: "has a default that is no value of type \(attribute.type.displayName)"))
     }
 
-    /// The value that `text` means for an attribute of that type; `nil` where it means none.
+    /// Returns the value of a text for an attribute of the type; `nil` if it is not valid.
     package static func value(_ text: String, type: AttributeType) -> Value? {
         try? parse(text, type: type).get()
     }
 
-    /// The value as Xcode spells it; `nil` for a type whose values have no text form.
+    /// Returns the value in Xcode's spelling; `nil` for a type whose values have no text form.
     package static func text(of value: Value, type: AttributeType) -> String? {
         switch (type.kind, value) {
         case (.boolean, .integer(let integer)): integer == 0 ? "NO" : "YES"
@@ -42,8 +42,8 @@ package enum DefaultValue {
         }
     }
 
-    /// Xcode keeps a default as it was typed, also when the attribute's type changes: a number may be `NO`, `0.0` or have
-    /// blanks around it, a truth may be `1.0`.
+    /// Parses a default leniently. Xcode keeps a default as it was typed, even if the attribute's type changes: a
+    /// number may be `NO`, `0.0` or have blanks around it, a boolean may be `1.0`.
     static func parse(_ spelling: String, type: AttributeType) -> Result<Value, Problem> {
         if type.kind == .text { return .success(.string(spelling)) }
         let text = spelling.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -80,7 +80,7 @@ package enum DefaultValue {
             Problem(message: "has the default '\(text)', which is not a value of type \(type.displayName)"))
     }
 
-    /// What the text of a whole number's default says beyond the number: `0.5` becomes 0.
+    /// Returns whether the text of an integer's default has a fraction, which is dropped: `0.5` becomes 0.
     static func isFraction(_ spelling: String, of type: AttributeType) -> Bool {
         guard type.kind == .integer,
             let number = number(spelling.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -88,7 +88,7 @@ package enum DefaultValue {
         return number.rounded(.towardZero) != number
     }
 
-    /// A decimal number; Swift would take hexadecimal ones too.
+    /// Parses a decimal number; `Double` alone would also accept hexadecimal ones.
     private static func number(_ text: String) -> Double? { text.lowercased().contains("x") ? nil : Double(text) }
 
     private static func truth(_ text: String) -> Int64? {
@@ -99,12 +99,12 @@ package enum DefaultValue {
         }
     }
 
-    /// Whether the text is a number and nothing else; `Decimal` would take its beginning.
+    /// Returns whether the whole text is a number; `Decimal` would accept a text that only starts with one.
     private static func isNumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) } && Double(text) != nil
     }
 
-    /// A value of code or of an archive as the type has it: archives do not tell integers from doubles.
+    /// Converts a value from code or an archive to the type; archives do not distinguish integers from doubles.
     static func convert(_ value: Value, to type: AttributeType) -> Value? {
         switch (type.kind, value) {
         case (.integer, .integer), (.boolean, .integer), (.real, .double), (.single, .double), (.decimal, .decimal),

@@ -1,6 +1,6 @@
-/// The two spellings of a derived attribute's expression.
+/// Converts between the two spellings of a derived attribute's expression.
 ///
-/// People write collection operators in the key path, archives hold functions:
+/// Developers write collection operators in the key path; archives contain functions:
 ///
 ///     pages.@count       // count:(pages)
 ///     pages.@sum.words   // sum:(pages.words)
@@ -8,7 +8,7 @@
 package enum DerivationText {
     private static let operators = ["count", "sum", "min", "max", "avg"]
 
-    /// The function form, which goes into the version hash.
+    /// Returns the function form, which the version hash includes.
     static func hashed(_ text: String) -> String {
         let text = text.filter { !$0.isWhitespace }
         guard let mark = text.range(of: ".@") else { return text }
@@ -18,7 +18,7 @@ package enum DerivationText {
         return rest.count == 2 ? "\(name):(\(collection).\(rest[1]))" : "\(name):(\(collection))"
     }
 
-    /// The key-path form of a function over a collection; other expressions stay as they are.
+    /// Returns the key-path form of a function over a collection; other expressions are unchanged.
     package static func written(_ text: String) -> String {
         guard let mark = text.range(of: ":("), text.hasSuffix(")") else { return text }
         let name = String(text[..<mark.lowerBound].drop { $0 == "@" })

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Why a model cannot be used: every problem that was found, not only the first.
+/// The errors of a model that cannot be used: every problem that was found, not only the first.
 package struct ModelFailure: EngineFailure, Hashable, CustomStringConvertible {
     package var diagnostics: [Diagnostic]
 
@@ -14,9 +14,10 @@ package struct ModelFailure: EngineFailure, Hashable, CustomStringConvertible {
 ///
 ///     let model = try ModelCompiler.compile(document)
 ///
-/// A pass never stops at the first problem: it reports, repairs what it can for the passes after it, and goes on.
+/// A pass does not stop at the first problem: it reports the problem, repairs what it can for later passes, and
+/// continues.
 package enum ModelCompiler {
-    /// The compiled model, or all errors of the document; warnings do not stop it.
+    /// Returns the compiled model, or throws all errors of the document; warnings do not stop it.
     package static func compile(_ document: ModelDocument) throws(ModelFailure) -> CompiledModel {
         var compilation = Compilation(document)
         compilation.run()
@@ -26,7 +27,7 @@ package enum ModelCompiler {
         return model
     }
 
-    /// Errors and warnings of the document, the reader's first, in the order of the passes.
+    /// Returns the errors and warnings of the document: the reader's first, then in the order of the passes.
     package static func diagnose(_ document: ModelDocument) -> [Diagnostic] {
         var compilation = Compilation(document)
         compilation.run()
@@ -35,26 +36,26 @@ package enum ModelCompiler {
 }
 
 extension ModelDocument {
-    /// Throws what the reader could not make sense of; what the compiler would refuse may still be drawn.
+    /// Throws the errors of the reader. A document that only the compiler would refuse can still be drawn.
     package func checkRead() throws(ModelFailure) {
         if diagnostics.hasErrors { throw ModelFailure(diagnostics: diagnostics.filter { $0.severity == .error }) }
     }
 }
 
-/// The state that the passes share, which tools that look for more take up. Entities are named by their index in the document
-/// until ordinals are known.
+/// The state that the passes share; tools with additional checks use it too. Entities are identified by their index in
+/// the document until ordinals are known.
 package struct Compilation {
-    /// A property with the document index of the entity that declares it: one object for all entities that have it, since
-    /// an element is much to copy.
+    /// A property and the document index of the entity that declares it. All entities that inherit the property share
+    /// one object, since copying an element is expensive.
     package final class Slot {
-        /// Of an element of a composite its name is the path to it.
+        /// The property; the name of a composite's element is its path.
         package let element: PropertyElement
         package let declarer: Int
-        /// The slot of the composite that it is an element of.
+        /// The slot of the composite that contains this element.
         let composite: Int?
-        /// Whether it is an attribute of several elements itself.
+        /// Whether the attribute is a composite, with elements of its own.
         let hasElements: Bool
-        /// Whether version hashes of entities count it.
+        /// Whether the version hashes of entities include it.
         let isHashed: Bool
 
         init(element: PropertyElement, declarer: Int, composite: Int? = nil) {
@@ -70,23 +71,23 @@ package struct Compilation {
     package internal(set) var diagnostics: [Diagnostic]
 
     // Names
-    /// The entity of each name; of two with one name the first.
+    /// The index of the entity with each name; if two have the same name, the first.
     package internal(set) var indexByName: [String: Int] = [:]
     var composites: [String: CompositeElement] = [:]
     // Inheritance
-    /// The parent of each entity; `nil` for roots and where the parent is unknown or the chain is a circle.
+    /// The parent of each entity; `nil` for roots, for unknown parents and in inheritance cycles.
     package internal(set) var parents: [Int?] = []
     /// Document indices in the order of ordinals, and the ordinal of each document index.
     var order: [Int] = []
     package internal(set) var ordinals: [Int] = []
     // Slots
-    /// The properties of each entity by slot.
+    /// The properties of each entity, indexed by slot.
     package internal(set) var slots: [[Slot]] = []
     package internal(set) var slotByName: [[String: Int]] = []
     // Relationships
-    /// Of each relationship (entity, slot): destination's index and inverse's slot there.
+    /// The destination's index of each relationship (entity, slot), and the inverse's slot there.
     package internal(set) var ends: [End: (destination: Int, inverseSlot: Int?)] = [:]
-    /// What came out, unless names or inheritance are beyond repair.
+    /// The compiled model; `nil` if names or inheritance have fatal errors.
     package internal(set) var model: CompiledModel?
 
     package struct End: Hashable {
@@ -119,9 +120,9 @@ package struct Compilation {
         if !diagnostics.hasErrors { model = assemble() }
     }
 
-    /// Notes a problem. An error in a model that Apple's tools have accepted is a warning, as it must not be refused:
-    /// what it is about stays in the document, and is left out of the compiled model as far as need be. Only what is
-    /// `fatal`, since there is no model without it, is always an error.
+    /// Reports a problem. A model that Apple's tools accepted must not be refused, so its errors become warnings: the
+    /// element stays in the document, and the compiled model omits it if necessary. `fatal` problems, without which no
+    /// model can be built, are always errors.
     mutating func report(
         _ message: String, at location: SourceLocation?, hint: String? = nil, severity: Diagnostic.Severity = .error,
         fatal: Bool = false, rule: LintRule = .invalidModel, subject: String? = nil
@@ -134,12 +135,12 @@ package struct Compilation {
                 rule: rule.rawValue, subject: subject))
     }
 
-    /// Where a property stands, or its entity where the property has no place of its own.
+    /// Returns the location of a property, or of its entity if the property has none.
     package func location(_ property: PropertyElement, in entity: Int) -> SourceLocation? {
         property.location ?? entities[entity].location
     }
 
-    /// How messages name a property: `Book.author`.
+    /// Returns the name of a property in messages: `Book.author`.
     package func path(_ property: PropertyElement, in entity: Int) -> String {
         "\(entities[entity].name).\(property.name)"
     }

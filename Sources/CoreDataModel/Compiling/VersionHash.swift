@@ -2,7 +2,7 @@ import CoreDataDigests
 import CoreDataPrimitives
 import Foundation
 
-/// The hashes by which a store and a model recognise each other, equal to Apple's byte for byte.
+/// The hashes with which a store and a model recognise each other, equal to Apple's byte for byte.
 ///
 /// `‖` is concatenation, integers are little-endian, `H` is SHA-256:
 /// ```
@@ -11,14 +11,14 @@ import Foundation
 /// derived      = H( expression text ‖ filter text )
 /// relationship = H( P ‖ destination ‖ [inverse] ‖ i32 maxCount ‖ i32 minCount ‖ [u16 1 if ordered] )
 /// entity       = H( name ‖ u8 abstract ‖ [hash of superentity] ‖ properties by name ‖ modifier ‖ constraints )
-/// composite    = H( elements by name )                  without P: its own name and optionality do not count
+/// composite    = H( elements by name )                  without P: its own name and optionality are not hashed
 /// ```
-/// Transient elements of a composite do not count. Composites inside composites are hashed the same way, which no
-/// store of Apple's has shown.
+/// Transient elements of a composite are not hashed. Nested composites are hashed the same way; no store of Apple's was
+/// available to confirm this.
 ///
-/// Classes, defaults, validation, delete rules, indexes, renaming identifiers and user info do not count.
+/// Classes, defaults, validation, delete rules, indexes, renaming identifiers and user info are not hashed.
 package enum VersionHash {
-    /// The hash of one property as declared in the entity named `entityName`.
+    /// Returns the hash of one property as declared in the entity named `entityName`.
     package static func property(
         _ property: PropertyElement, declaredIn entityName: String, composites: [String: CompositeElement] = [:]
     ) -> Data {
@@ -26,10 +26,10 @@ package enum VersionHash {
         return hasher.property(property, declaredIn: entityName).data
     }
 
-    /// The hash of an entity.
+    /// Returns the hash of an entity.
     ///
-    /// - Parameter properties: every property, inherited ones included, each with the name of the entity that
-    ///   declares it, in any order.
+    /// - Parameter properties: every property, including inherited ones, each with the name of the entity that declares
+    ///   it, in any order.
     package static func entity(
         _ entity: EntityElement, properties: [(property: PropertyElement, declaredIn: String)],
         superentityHash: Data?, composites: [String: CompositeElement] = [:]
@@ -49,7 +49,7 @@ package enum VersionHash {
         return hash(.apples)
     }
 
-    /// The version checksum of entities with these names and hashes.
+    /// Returns the version checksum of entities with these names and hashes.
     package static func checksum(_ hashes: [String: Data]) -> String {
         var input = Data()
         for (_, hash) in hashes.sorted(by: { NameOrder.byCodeUnits($0.key, $1.key) }) { input.append(hash) }
@@ -62,14 +62,14 @@ package enum VersionHash {
 }
 
 extension CompiledModel {
-    /// What `NSManagedObjectModel.versionChecksum` and a store's `NSStoreModelVersionChecksumKey` say about these
+    /// Returns `NSManagedObjectModel.versionChecksum`, also a store's `NSStoreModelVersionChecksumKey`, for these
     /// entities, which are those of the store's configuration.
     package static func versionChecksum(entities: [CompiledEntity]) -> String {
         VersionHash.checksum(
             Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// A store's `NSStoreModelVersionHashesDigest` for these entities, which are those of its configuration.
+    /// Returns a store's `NSStoreModelVersionHashesDigest` for these entities, which are those of its configuration.
     package static func versionHashesDigest(entities: [CompiledEntity]) -> String {
         var input = Data()
         for entity in entities.sorted(by: { NameOrder.byCodeUnits($0.name, $1.name) }) {

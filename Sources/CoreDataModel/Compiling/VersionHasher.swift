@@ -2,22 +2,22 @@ import CoreDataDigests
 import CoreDataPrimitives
 import Foundation
 
-/// Computes ``VersionHash``es, many in a row: every start of an app computes those of all of its model's properties.
+/// Computes many ``VersionHash``es in sequence: each launch of an app computes those of all properties of its model.
 struct VersionHasher {
     /// The bytes of a hash.
     typealias Digest = SIMD32<UInt8>
 
-    /// How a composite attribute is hashed.
+    /// The rule that hashes composite attributes.
     enum CompositeRule {
-        /// As Apple does: the hashes of its elements by name, and nothing else.
+        /// Apple's rule: only the hashes of the elements, by name.
         case apples
-        /// As this framework did before Apple's rule was known; see ``CompiledEntity/formerVersionHash``.
+        /// The rule of earlier versions of this framework; see ``CompiledEntity/formerVersionHash``.
         case former
     }
 
     let composites: [String: CompositeElement]
     private let rule: CompositeRule
-    /// What is hashed next; kept for its memory.
+    /// The input of the next hash; reused to avoid allocations.
     private var input: [UInt8] = []
 
     init(composites: [String: CompositeElement], rule: CompositeRule = .apples) {
@@ -25,12 +25,12 @@ struct VersionHasher {
         self.rule = rule
     }
 
-    /// The hash of a property as declared in the entity named `entityName`.
+    /// Returns the hash of a property as declared in the entity named `entityName`.
     mutating func property(_ property: PropertyElement, declaredIn entityName: String) -> Digest {
         hash(property, declaredIn: entityName, depth: 0)
     }
 
-    /// What the hash of an entity takes from one of its properties.
+    /// The data of a property that its entity's hash includes.
     struct Hashed {
         let name: String
         let isComposite: Bool
@@ -52,7 +52,7 @@ struct VersionHasher {
         }
     }
 
-    /// The hash of an entity; its properties in any order, inherited ones included.
+    /// Returns the hash of an entity; `properties` includes inherited ones, in any order.
     mutating func entity(_ entity: EntityElement, properties: [Hashed], superentityHash: Data?) -> Data {
         var stored = properties.filter(\.isCounted)
         stored.sort { NameOrder.byCodeUnits($0.name, $1.name) }
@@ -99,8 +99,8 @@ struct VersionHasher {
         return Self.sha256(input)
     }
 
-    /// Those of a composite attribute. Composites that contain each other are an error of the model; the depth only
-    /// ends the walk.
+    /// Returns the elements of a composite attribute. Composites that contain each other are a model error; the depth
+    /// limit only ends the recursion.
     private mutating func elements(
         of attribute: AttributeElement, declaredIn entityName: String, depth: Int
     ) -> [Digest] {
@@ -111,7 +111,7 @@ struct VersionHasher {
             .map { hash($0, declaredIn: entityName, depth: depth + 1) }
     }
 
-    /// What the hashes of all properties begin with.
+    /// Returns the common first part of all property hashes.
     private mutating func common(_ property: PropertyElement) -> Digest {
         begin(property.name)
         let flags: UInt16 =

@@ -1,11 +1,11 @@
 import CoreDataPrimitives
 
-/// Finds what documents say beyond compiled models: validation, user info, code generation, requests, configurations.
-/// None of it touches a store.
+/// Finds differences that documents contain and compiled models do not: validation, user info, code generation,
+/// requests, configurations. None of them affects a store.
 struct ElementComparison {
     private(set) var changes: [ModelDifference.Change] = []
 
-    /// The changes outside entities; the subject is the document's part.
+    /// Returns the changes outside entities; the subject is the part of the document.
     static func changes(from old: ModelDocument, to new: ModelDocument) -> [ModelDifference.Change] {
         var result = Self()
         result.compareNamed("configuration", old.configurations, new.configurations, \.name) { configuration in
@@ -15,7 +15,7 @@ struct ElementComparison {
             ]
         }
         result.compareNamed("fetch request", old.fetchRequests, new.fetchRequests, \.name, Self.facts)
-        // Compiled models have no composites but those of each attribute, which are compared there.
+        // Compiled models keep composites only in each attribute, where they are compared.
         if old.origin == .written, new.origin == .written {
             result.compareNamed("composite", old.composites, new.composites, \.name) { composite in
                 let elements = composite.properties.map { "\($0.name)\($0.isOptional ? "?" : "")" }
@@ -29,8 +29,8 @@ struct ElementComparison {
         return result.changes
     }
 
-    /// - Parameter inSources: whether both documents were read from source; compiled models do not say what only the
-    ///   generators of code ask.
+    /// - Parameter inSources: whether both documents were read from source; compiled models omit the settings that only
+    ///   code generators use.
     static func changes(
         _ subject: String, from old: EntityElement?, to new: EntityElement?, inSources: Bool
     ) -> [ModelDifference.Change] {

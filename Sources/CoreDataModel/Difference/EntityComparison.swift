@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Finds the changes of one entity between two models. Inherited properties are left to the ancestor.
+/// Finds the changes of one entity between two models; an ancestor's comparison reports inherited properties.
 struct EntityComparison {
     let old: CompiledEntity
     let new: CompiledEntity
@@ -28,14 +28,14 @@ struct EntityComparison {
         }
         let isRenamed = old.name != new.name || pairs.contains { $0?.name != $1?.name && $0 != nil && $1 != nil }
         if old.versionHash != new.versionHash, !isRenamed, !result.contains(where: \.needsMigration) {
-            // Nothing of its own explains the other hash.
+            // The entity has no change of its own that explains the different hash.
             let text = ancestorsChanged ? "inherits changes" : "version hash modifier was changed"
             result.append(.init(subject: new.name, text: text, needsMigration: true))
         }
         return result
     }
 
-    /// Own properties that have another name now.
+    /// The entity's own properties that were renamed.
     var renamedProperties: [ModelDifference.Renaming] {
         properties.compactMap { a, b in
             guard let a, let b, a.name != b.name else { return nil }
@@ -43,7 +43,7 @@ struct EntityComparison {
         }
     }
 
-    /// Own properties of either entity, those that are the same in pairs, by name.
+    /// The own properties of both entities by name; corresponding properties are paired.
     private var properties: [(CompiledProperty?, CompiledProperty?)] {
         let before = own(old)
         var left = Set(before.map(\.name))
@@ -78,7 +78,7 @@ struct EntityComparison {
                 inSources: pairing.isOfSources)
     }
 
-    /// Whether the classes are one: a compiler writes the module that a source leaves to it.
+    /// Whether both have the same class: a compiler adds the module that the source omits.
     private var isSameClass: Bool {
         guard pairing.isOfSourceAndCompiled, old.className != new.className else {
             return old.className == new.className
@@ -95,7 +95,7 @@ struct EntityComparison {
         entity.parent.map { model.entities[$0].name } ?? "none"
     }
 
-    /// Whether the parent is the one it was, under another name if need be.
+    /// Whether the parent is the same entity, possibly renamed.
     private var isSameParent: Bool { new.parent.flatMap { pairing.oldEntities[$0] } == old.parent }
 
     private func constraints(_ entity: CompiledEntity) -> String {
@@ -141,7 +141,7 @@ struct EntityComparison {
         }
     }
 
-    /// What a new property is, in a few words: `String, optional`, `to-many Book`.
+    /// Returns a short description of a new property: `String, optional`, `to-many Book`.
     private func summary(_ property: CompiledProperty, in model: CompiledModel) -> String {
         var words: [String] = []
         switch property.kind {
@@ -161,7 +161,7 @@ struct EntityComparison {
     private func propertyChanges(_ a: CompiledProperty, _ b: CompiledProperty) -> [ModelDifference.Change] {
         var facts = PropertyFacts(subject: "\(new.name).\(b.name)")
         facts.compare("", kind(a), kind(b))
-        // Of a composite the version hash counts its elements alone.
+        // The version hash of a composite includes only its elements.
         facts.compare(
             "", a.isOptional ? "optional" : "required", b.isOptional ? "optional" : "required",
             needsMigration: !(a.isComposite && b.isComposite))
@@ -171,7 +171,7 @@ struct EntityComparison {
         case (.relationship(let a), .relationship(let b)): compare(a, b, &facts)
         default: break
         }
-        // What was in no store and is in none needs no migration.
+        // A property that neither store contains needs no migration.
         if !a.isStored && !b.isStored {
             for index in facts.changes.indices { facts.changes[index].needsMigration = false }
         }
@@ -195,13 +195,13 @@ struct EntityComparison {
         facts.compare(
             "value transformer ", a.valueTransformerName ?? "none", b.valueTransformerName ?? "none",
             needsMigration: false)
-        // Apple's compilers leave the class of a transformable out.
+        // Apple's compilers omit the class of a transformable.
         let isLeftOut = pairing.isOfSourceAndCompiled && (a.valueClassName == nil || b.valueClassName == nil)
         if !isLeftOut {
             facts.compare("value class ", a.valueClassName ?? "none", b.valueClassName ?? "none", needsMigration: false)
         }
         if a.defaultValue != b.defaultValue {
-            // The values themselves are the application's business.
+            // Only the application can convert the values.
             let text =
                 a.defaultValue.isNull
                 ? "default was added" : b.defaultValue.isNull ? "default was removed" : "default was changed"
@@ -236,7 +236,7 @@ struct EntityComparison {
     }
 }
 
-/// Collects the facts of a property that changed.
+/// Collects the changes of one property.
 private struct PropertyFacts {
     let subject: String
     var changes: [ModelDifference.Change] = []

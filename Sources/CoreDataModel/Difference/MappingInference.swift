@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 
-/// Whether a lightweight migration leads from one model to another, and what is in its way.
+/// Decides whether a lightweight migration from one model to another is possible, and lists the obstacles.
 ///
-/// Inferred are: adding, removing and renaming entities, attributes and relationships; making things
+/// Supported are: adding, removing and renaming entities, attributes and relationships; making things
 /// optional; requiring an attribute that has a default; to-one → to-many; order; new parents; moving properties and
-/// entities in a hierarchy. Not inferred are type changes, to-many → to-one, and merging two hierarchies.
+/// entities in a hierarchy. Not supported are type changes, to-many → to-one, and merging two hierarchies.
 package struct MappingInference: Sendable {
-    /// Something that cannot be inferred.
+    /// A change that cannot be inferred.
     package struct Obstacle: Hashable, Sendable {
         package enum Kind: String, Sendable {
             case requiredWithoutDefault = "required-without-default"
@@ -19,12 +19,12 @@ package struct MappingInference: Sendable {
         }
 
         package var kind: Kind
-        /// `Book` or `Book.pages`, as the newer model names it.
+        /// The name of the item in the newer model: `Book` or `Book.pages`.
         package var subject: String
         package var message: String
     }
 
-    /// Something that is inferred and may still fail on data, or mean something else than was intended.
+    /// A change that is inferred, but may fail on data, or differ from the developer's intention.
     package struct Caution: Hashable, Sendable {
         package var subject: String
         package var message: String
@@ -43,14 +43,14 @@ package struct MappingInference: Sendable {
         for entity in pairing.new.model.entities {
             guard let old = pairing.old(of: entity) else { continue }
             checkEntity(old, entity)
-            for property in entity.properties where isNews(property, to: entity) {
+            for property in entity.properties where needsCheck(property, of: entity) {
                 checkProperty(property, of: entity, in: old)
             }
         }
     }
 
-    /// Whether a property is to be looked at here: the entity's own ones, and those that it did not inherit before.
-    private func isNews(_ property: CompiledProperty, to entity: CompiledEntity) -> Bool {
+    /// Returns whether to check a property here: the entity declares it, or did not inherit it before.
+    private func needsCheck(_ property: CompiledProperty, of entity: CompiledEntity) -> Bool {
         if property.declaringEntity == entity.ordinal { return true }
         let declarer = pairing.new.model.entities[property.declaringEntity]
         guard pairing.old(of: declarer) != nil else { return true }
@@ -62,12 +62,12 @@ package struct MappingInference: Sendable {
         obstacles.append(.init(kind: kind, subject: subject, message: message))
     }
 
-    /// A renaming identifier that names nothing in the older model.
+    /// A renaming identifier that matches no name in the older model.
     package struct StrayIdentifier: Hashable, Sendable {
-        /// What has it: `Book` or `Book.pages`, as the newer model names it.
+        /// The item with the identifier, by its name in the newer model: `Book` or `Book.pages`.
         package var subject: String
         package var identifier: String
-        /// Whether the older model has nothing of the subject's own name either, so that it begins without values.
+        /// Whether the older model also lacks the item's own name, so that the item starts without values.
         package var isWithoutSource: Bool
     }
 
@@ -108,7 +108,7 @@ package struct MappingInference: Sendable {
         }
     }
 
-    /// Whether the older model has it under this name and identifier, so that it is nobody else's.
+    /// Whether the older model has an entity with the same name and identifier, which no other entity can claim.
     private func isAsBefore(_ entity: CompiledEntity) -> Bool {
         guard let old = pairing.old(of: entity) else { return false }
         return old.name == entity.name && pairing.old.identifier(old) == pairing.new.identifier(entity)
@@ -119,7 +119,7 @@ package struct MappingInference: Sendable {
         return old.name == property.name && pairing.old.identifier(old) == pairing.new.identifier(property)
     }
 
-    /// Entities with one root now must have had one before.
+    /// Checks that entities with the same root had the same root before.
     private mutating func checkHierarchies() {
         let model = pairing.new.model
         for root in model.entities where root.root == root.ordinal && root.subtree.count > 1 {
@@ -165,13 +165,17 @@ package struct MappingInference: Sendable {
                 "changes its type from \(before.type.displayName) to \(attribute.type.displayName); add an attribute and "
                     + "convert the values, or write a mapping model")
         }
-        guard !property.isTransient else { return }
+        guard property.isStored else { return }
         let identifier = pairing.new.identifier(property)
-        if identifier != property.name,
+        // A new element of a renamed composite has another path than its name, and no identifier of its own that could
+        // be wrong.
+        if pairing.new.ownIdentifier(property) != property.elementName,
             !oldEntity.properties.contains(where: { pairing.old.identifier($0) == identifier || $0.name == identifier })
         {
             stray(subject, identifier, isWithoutSource: old == nil)
         }
+        // A store has the elements of a composite; each element is checked as a property of its own.
+        guard !property.isComposite else { return }
         switch (property.kind, old?.kind) {
         case (.fetched, _): break
         case (.attribute(let attribute), .attribute(let before)) where old?.isTransient == false:
@@ -189,7 +193,7 @@ package struct MappingInference: Sendable {
         }
     }
 
-    /// Whether it is an element of a composite that is new and may be nil, as it then is in all objects.
+    /// Returns whether the property is an element of a new optional composite, which is nil in all objects.
     private func isInNewOptional(_ property: CompiledProperty, of entity: CompiledEntity) -> Bool {
         guard let slot = property.composite else { return false }
         let composite = entity.properties[slot]
@@ -226,7 +230,7 @@ package struct MappingInference: Sendable {
         let model = pairing.new.model
         let destination = model.entities[relationship.destination]
         let heirs = model.entities.filter { pairing.oldEntities[$0.ordinal] == before.destination }
-        // What led to an entity may lead to an ancestor of it.
+        // The new destination may be an ancestor of the old one.
         if !heirs.contains(where: { destination.subtree.contains($0.ordinal) }) {
             let name = pairing.old.model.entities[before.destination].name
             obstacle(.destinationChanged, subject, "led to '\(name)' and now leads to '\(destination.name)'")

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// What changed from one model to another, entity by entity, told so that people can read it.
+/// The changes from one model to another, entity by entity, as readable text.
 ///
 ///     let difference = ModelDifference(from: old, to: new)
 ///     difference.lines
@@ -9,42 +9,42 @@ import Foundation
 ///     // Book.pages: type Integer 16 → Integer 32
 ///     // Loan: entity was removed
 package struct ModelDifference: Hashable, Sendable {
-    /// One change of one thing.
+    /// A change of one item.
     package struct Change: Hashable, Sendable {
-        /// What changed: `Book` or `Book.pages`.
+        /// The item that changed: `Book` or `Book.pages`.
         package var subject: String
-        /// How: `type Integer 16 → Integer 32`.
+        /// The description of the change: `type Integer 16 → Integer 32`.
         package var text: String
-        /// Whether a store of the one model cannot be opened with the other because of it.
+        /// Whether, because of this change, a store of one model needs migration to open with the other.
         package var needsMigration: Bool
 
         package var line: String { "\(subject): \(text)" }
     }
 
-    /// A thing that has another name now.
+    /// An item that was renamed.
     package struct Renaming: Hashable, Sendable {
-        /// `Book` or `Book.pages`, by the old name.
+        /// The old name: `Book` or `Book.pages`.
         package var old: String
-        /// The same by the new name.
+        /// The new name.
         package var new: String
 
         package var line: String { "\(new): was named '\(old.split(separator: ".").last ?? "")'" }
     }
 
-    /// Entities of the new model that the old one does not have, by name.
+    /// The entities that only the new model has, by name.
     package let added: [String]
-    /// Entities of the old model that the new one does not have, by name.
+    /// The entities that only the old model has, by name.
     package let removed: [String]
-    /// Entities and properties with a new name, as renaming identifiers tell it.
+    /// The renamed entities and properties, according to renaming identifiers.
     package let renamed: [Renaming]
-    /// The changes of entities that both have, by entity and property; then those outside entities.
+    /// The changes of entities that both models have, by entity and property; then changes outside entities.
     package let changes: [Change]
 
     package init(from old: CompiledModel, to new: CompiledModel) {
         self.init(ModelPairing(old: .init(old), new: .init(new)))
     }
 
-    /// Compares all that documents say, and knows what was renamed.
+    /// Compares everything in the documents, including renaming identifiers.
     package init(from old: ModelDocument, to new: ModelDocument) throws(ModelFailure) {
         let sides = (try ModelCompiler.compile(old), try ModelCompiler.compile(new))
         let pairing = ModelPairing(
@@ -73,22 +73,22 @@ package struct ModelDifference: Hashable, Sendable {
 
     package var isEmpty: Bool { added.isEmpty && removed.isEmpty && renamed.isEmpty && changes.isEmpty }
 
-    /// Whether a store of the one model cannot be opened with the other as it is.
+    /// Whether a store of one model needs migration before it opens with the other.
     package var needsMigration: Bool {
         !added.isEmpty || !removed.isEmpty || !renamed.isEmpty || changes.contains(where: \.needsMigration)
     }
 
-    /// A line for each change: entities added and removed, then what was renamed, then everything else.
+    /// A line for each change: entities added and removed, then renamings, then all other changes.
     package var lines: [String] {
         added.map { "\($0): entity was added" } + removed.map { "\($0): entity was removed" }
             + renamed.map(\.line) + changes.map(\.line)
     }
 
-    /// Which entities of a store differ from the model's, by the hashes in the store's metadata.
+    /// Compares the entities of a store with the model's, by the hashes in the store's metadata.
     ///
-    /// - Parameter entities: those of the configuration that the store is opened with.
-    /// - Returns: `missing`, what the store has and the configuration has not; `added`, what only the configuration
-    ///   has; `changed`, what both have with different hashes. By name.
+    /// - Parameter entities: the entities of the configuration that the store is opened with.
+    /// - Returns: by name: `missing`, entities that only the store has; `added`, entities that only the configuration
+    ///   has; `changed`, entities with different hashes.
     package static func entities(
         hashes: [String: Data], model: CompiledModel, entities: [CompiledEntity]
     ) -> (missing: [String], added: [String], changed: [String]) {
@@ -102,8 +102,8 @@ package struct ModelDifference: Hashable, Sendable {
         )
     }
 
-    /// ``entities(hashes:model:entities:)`` as lines; what is missing from the configuration but elsewhere in the
-    /// model is told apart.
+    /// Returns ``entities(hashes:model:entities:)`` as lines. Entities that the model has outside the configuration are
+    /// reported separately.
     package static func lines(
         hashes: [String: Data], model: CompiledModel, entities: [CompiledEntity]
     ) -> [String] {

@@ -1,17 +1,17 @@
 import CoreDataPrimitives
 
-/// Which entity and property of an older model is which of a newer one.
+/// Pairs the entities and properties of an older model with those of a newer one.
 ///
-/// They are matched by *canonical name*: the renaming identifier, or the name where there is none; what that leaves by name.
-/// What is compared without documents has no renaming identifiers and is matched by name.
+/// They are matched by *canonical name*: the renaming identifier or, without one, the name. The rest is matched by
+/// name. Models without documents have no renaming identifiers and are matched by name.
 package struct ModelPairing: Sendable {
-    /// A model and, if there is one, the document that it was compiled from.
+    /// A model and, if available, the document that it was compiled from.
     package struct Side: Sendable {
         package let model: CompiledModel
         let elements: [String: EntityElement]
         private let composites: [String: CompositeElement]
         let isSource: Bool
-        /// Whether people wrote it; `nil` without document.
+        /// Whether the document is source; `nil` without a document.
         let isWritten: Bool?
 
         package init(_ model: CompiledModel, document: ModelDocument? = nil) {
@@ -28,17 +28,22 @@ package struct ModelPairing: Sendable {
             Self.given(elements[entity.name]?.renamingIdentifier) ?? entity.name
         }
 
-        /// Of an element of a composite the path of identifiers that leads to it.
+        /// Returns the identifier; for an element, the path of identifiers to it.
         package func identifier(_ property: CompiledProperty) -> String {
-            let own = Self.given(element(property)?.renamingIdentifier) ?? property.elementName
+            let own = ownIdentifier(property)
             guard let composite = property.composite else { return own }
             return identifier(model.entities[property.declaringEntity].properties[composite]) + "." + own
+        }
+
+        /// The property's own part of its identifier: without those of the composites that it is an element of.
+        func ownIdentifier(_ property: CompiledProperty) -> String {
+            Self.given(element(property)?.renamingIdentifier) ?? property.elementName
         }
 
         /// An empty one is none, as editors leave it.
         private static func given(_ identifier: String?) -> String? { identifier == "" ? nil : identifier }
 
-        /// What the document says of a property, at the entity that declares it.
+        /// Returns the document's element for a property, at the entity that declares it.
         func element(_ property: CompiledProperty) -> PropertyElement? {
             let owner = model.entities[property.declaringEntity]
             guard let composite = property.composite else {
@@ -55,7 +60,7 @@ package struct ModelPairing: Sendable {
     /// The older entity of each newer one that has one, by ordinal.
     package let oldEntities: [Int: Int]
 
-    /// By newer entity and slot, the slot of the older entity that a property comes from.
+    /// For each newer entity, the older slot of each slot.
     private let oldSlots: [Int: [Int?]]
 
     package init(old: Side, new: Side) {
@@ -75,10 +80,10 @@ package struct ModelPairing: Sendable {
 
     // MARK: Names
 
-    /// What tells an entity or a property from its neighbours in one version.
+    /// The names that identify an entity or a property within one version.
     private struct Candidate {
         var name: String
-        /// The renaming identifier, or the name where there is none.
+        /// The renaming identifier or, without one, the name.
         var identifier: String
 
         init(_ name: String, _ identifier: String) {
@@ -87,15 +92,16 @@ package struct ModelPairing: Sendable {
         }
     }
 
-    /// By the place of each newer one, the place of the older one that it comes from; each older one goes to one only.
+    /// Returns, for each newer item, the index of the older item that it comes from. Each older item is used at most
+    /// once.
     ///
     /// ```
     ///  1  the older one of its identifier, of several the namesake, then one that says so      x(a) → x(a), b(a) → c(a)
     ///  2  the older one that has its identifier as its name                                    b(a) → c(b)
     ///  3  the older one of its name                                                            b → b(a)
     /// ```
-    /// The first is Apple's rule. The others lose nothing where an identifier was written late, or names the version before though
-    /// that has one of an earlier one itself; they take only what the first leaves.
+    /// Step 1 is Apple's rule. The other steps only use items that step 1 left unmatched. They preserve values if an
+    /// identifier was added late, or names the previous version although that version has an earlier identifier itself.
     private static func pairs(
         _ old: [Candidate], _ new: [Candidate], where canBecome: (Int, Int) -> Bool = { _, _ in true }
     ) -> [Int?] {
@@ -135,7 +141,7 @@ package struct ModelPairing: Sendable {
             where: { canBecome(before.properties[$0], entity.properties[$1]) })
     }
 
-    /// By slot of the newer entity, the slot of the older one that the values of its properties can come from.
+    /// Returns, for each slot of the newer entity, the slot of the older one that its values can come from.
     func slots(
         of entity: CompiledEntity, from before: CompiledEntity,
         where canBecome: (CompiledProperty, CompiledProperty) -> Bool
@@ -143,7 +149,7 @@ package struct ModelPairing: Sendable {
         Self.slots(of: entity, new, from: before, old, where: canBecome)
     }
 
-    /// Whether one is what people wrote and the other what a compiler made, perhaps of just that.
+    /// Whether one document is source and the other compiled, possibly from that source.
     var isOfSourceAndCompiled: Bool {
         guard let old = old.isWritten, let new = new.isWritten else { return false }
         return old != new
@@ -156,7 +162,7 @@ package struct ModelPairing: Sendable {
         oldEntities[entity.ordinal].map { old.model.entities[$0] }
     }
 
-    /// The property of the older entity that one of a newer entity comes from; `nil` as well where the entity is new.
+    /// Returns the older property of a newer entity's property; `nil` also if the entity is new.
     func old(of property: CompiledProperty, in entity: CompiledEntity) -> CompiledProperty? {
         guard let before = old(of: entity), let slot = oldSlots[entity.ordinal]?[property.slot] else { return nil }
         return before.properties[slot]

@@ -1,5 +1,5 @@
 extension DeleteRule {
-    /// The rule as model files spell it.
+    /// The name of the rule in model files.
     package var fileName: String {
         switch self {
         case .noAction: "No Action"

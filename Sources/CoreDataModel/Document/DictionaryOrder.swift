@@ -1,9 +1,9 @@
-/// The orders in which Apple's dictionaries hand out strings.
+/// The orders in which Apple's dictionaries enumerate strings.
 ///
-/// They decide which side of a many-to-many relationship names its table, how columns of equal names are numbered, and
-/// the order of join tables, so an Apple-compatible store needs them.
+/// These orders decide which side of a many-to-many relationship names its table, how columns with equal names are
+/// numbered, and the order of join tables. So an Apple-compatible store needs them.
 package enum DictionaryOrder {
-    /// `CFStringHash`: a hash of the UTF-16 units that is the same in every process.
+    /// `CFStringHash`: a hash of the UTF-16 code units that is the same in every process.
     package static func hash(_ string: String) -> UInt64 {
         let units = Array(string.utf16)
         let count = units.count
@@ -29,16 +29,17 @@ package enum DictionaryOrder {
         return result &+ (result << UInt64(count & 31))
     }
 
-    /// The order of an immutable dictionary with just these keys, as archives have an entity's properties.
+    /// Returns the order of an immutable dictionary with exactly these keys, such as an entity's properties in an
+    /// archive.
     package static func archived(_ names: [String]) -> [String] {
         let sorted = names.sorted(by: NameOrder.byCodeUnits)
         return slots(sorted, bucketCount: bucketCount(for: sorted.count, in: current), hash: hash)
     }
 
-    /// The order in which Core Data looks at an entity's properties for relationships to lay out: that of the
-    /// dictionaries of Mac OS X 10.5, which it keeps for the sake of old stores.
+    /// Returns the order in which Core Data lays out an entity's relationships. It is the order of Mac OS X 10.5's
+    /// dictionaries, which Core Data keeps for compatibility with old stores.
     ///
-    /// The dictionary is as large as if it had `Z_PK`, `Z_ENT` and `Z_OPT` too.
+    /// The dictionary has the capacity for `Z_PK`, `Z_ENT` and `Z_OPT` in addition.
     package static func leopard(_ names: [String]) -> [String] {
         slots(
             names.sorted(by: NameOrder.byCodeUnits),
@@ -46,13 +47,13 @@ package enum DictionaryOrder {
             hash: { hash($0) & 0xFFFF_FFFF })
     }
 
-    /// The order in which Core Data makes an entity's join tables: that of a mutable dictionary into which `Z_PK`,
-    /// `Z_ENT`, `Z_OPT` and then the stored properties, in ``leopard(_:)`` order, went one by one. The foreign keys of
-    /// to-ones followed, under other names: all that is known of them is that the dictionary grew.
+    /// Returns the order in which Core Data makes an entity's join tables. It is the order of a mutable dictionary
+    /// after inserting `Z_PK`, `Z_ENT`, `Z_OPT` and then the stored properties in ``leopard(_:)`` order. The foreign
+    /// keys of to-ones follow under other names; only their effect on the dictionary's size is known.
     ///
     /// - Parameters:
-    ///   - names: all properties, inherited ones too.
-    ///   - left: those that no store has.
+    ///   - names: all properties, including inherited ones.
+    ///   - left: the properties that are not stored.
     ///   - foreignKeyCount: the number of stored to-ones.
     package static func grown(
         _ names: [String], without left: Set<String> = [], foreignKeyCount: Int = 0
@@ -64,7 +65,7 @@ package enum DictionaryOrder {
             while buckets[bucket] != nil { bucket = (bucket + 1) % buckets.count }
             buckets[bucket] = entry
         }
-        /// A full dictionary gets more buckets, into which its entries go in the order in which they lie.
+        /// A full dictionary grows: its entries move to more buckets, in their current order.
         func grow() {
             level += 1
             let entries = buckets.compactMap { $0 }
@@ -80,7 +81,7 @@ package enum DictionaryOrder {
         return buckets.compactMap { $0 }.filter { !$0.isFixed }.map(\.name)
     }
 
-    /// What every table has beside the properties.
+    /// The keys of every table besides the properties.
     private static let fixedKeys = ["Z_PK", "Z_ENT", "Z_OPT"]
 
     private typealias Capacity = (names: Int, buckets: Int)
@@ -96,8 +97,7 @@ package enum DictionaryOrder {
     ]
 
     private static func capacity(_ level: Int, in capacities: [Capacity]) -> Capacity {
-        // Beyond the tables, which end at more than a thousand properties in one entity, any number gives a stable
-        // order.
+        // Beyond the tables, which cover more than a thousand properties per entity, any number gives a stable order.
         if level < capacities.count { return capacities[level] }
         let last = capacities[capacities.count - 1]
         let factor = 1 << (level - capacities.count + 1)
@@ -110,7 +110,7 @@ package enum DictionaryOrder {
         return capacity(level, in: capacities).buckets
     }
 
-    /// Linear probing.
+    /// Places the keys by linear probing.
     private static func slots(
         _ names: [String], bucketCount: Int, hash: (String) -> UInt64
     ) -> [String] {

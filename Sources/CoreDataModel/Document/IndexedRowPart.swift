@@ -1,4 +1,4 @@
-/// A part of every row that an index can have beside properties: its key or its entity.
+/// A part of every row that an index can contain besides properties: the row's key or entity.
 ///
 ///     kind, SELF, entity      // CREATE INDEX … (ZKIND COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC, Z_ENT COLLATE BINARY ASC)
 package enum IndexedRowPart: String, Hashable, Sendable {
@@ -6,7 +6,7 @@ package enum IndexedRowPart: String, Hashable, Sendable {
     case key = "SELF"
     case entity = "entity"
 
-    /// The part that an index element's expression names; `nil` for any other expression.
+    /// Returns the part that an index element's expression names; `nil` for any other expression.
     package init?(expression: String) {
         switch expression {
         case "SELF", "self": self = .key
@@ -15,21 +15,21 @@ package enum IndexedRowPart: String, Hashable, Sendable {
         }
     }
 
-    /// The name in the lists of compound indexes that the compiler writes for old frameworks.
+    /// The name in the compound index lists that the compiler writes for old frameworks.
     var listedName: String { self == .key ? "self" : "entity" }
 }
 
 extension FetchIndexElement.Element {
-    /// The name in lists of compound indexes; `nil` for an expression that these lists cannot have.
+    /// The name in compound index lists; `nil` for an expression that they cannot contain.
     var listedName: String? { propertyName ?? expression.flatMap(IndexedRowPart.init(expression:))?.listedName }
 
-    /// The type of the expression's value: as given, by its number or as model files spell it.
+    /// The type of the expression's value, given by its number or by its name in model files.
     package var resultType: AttributeType? {
         guard let text = expressionType else { return nil }
         return Int32(text).flatMap(AttributeType.init(rawValue:)) ?? AttributeType(fileName: text)
     }
 
-    /// The type that an archive has where none is given.
+    /// The type that archives use if none is given.
     var impliedType: AttributeType {
         expression.flatMap(IndexedRowPart.init(expression:)) == .key ? .objectID : .undefined
     }

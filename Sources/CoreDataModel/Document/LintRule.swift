@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 
-/// A rule that models are checked against; the raw value is what people write to suppress it.
+/// A rule for checking models; developers write the raw value to suppress it.
 ///
-/// The table in docs/model-tools.md lists every rule, and a test keeps the two alike.
+/// The table in docs/model-tools.md lists every rule; a test compares both lists.
 package enum LintRule: String, CaseIterable, Sendable {
-    // What makes a model unusable.
+    // Errors that make a model unusable.
     case invalidModel = "invalid-model"
     case duplicateName = "duplicate-name"
     case reservedName = "reserved-name"
@@ -21,7 +21,7 @@ package enum LintRule: String, CaseIterable, Sendable {
     case unknownKey = "unknown-key"
     case minimumAboveMaximum = "minimum-above-maximum"
 
-    // What the files say that has no effect.
+    // Content of the files that has no effect.
     case unknownElement = "unknown-element"
     case toManyOfOne = "to-many-of-one"
     case orderedToOne = "ordered-to-one"
@@ -55,7 +55,8 @@ package enum LintRule: String, CaseIterable, Sendable {
     case sharedClass = "shared-class"
     case invalidClassName = "invalid-class-name"
 
-    /// How much a breach weighs. A rule may be broken more lightly: a default that is only ignored is a warning.
+    /// The default severity of a violation. A violation may be less severe: a default that is only ignored is a
+    /// warning.
     package var severity: Diagnostic.Severity {
         switch self {
         case .invalidModel, .duplicateName, .reservedName, .inheritedRedeclared, .badDestination, .badInverse,

@@ -1,4 +1,4 @@
-// What archives of a document need of the types that it is made of.
+// Codable conformances of the types in a document.
 
 extension AttributeType: Codable {}
 extension DeleteRule: Codable {}

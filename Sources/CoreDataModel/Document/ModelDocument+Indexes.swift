@@ -1,8 +1,8 @@
 import CoreDataPrimitives
 
 extension ModelDocument {
-    /// The indexes that an entity has in a store, in Apple's order: those of marked attributes, the listed ones, the
-    /// compound indexes of models that are older than lists.
+    /// Returns the indexes of an entity in a store, in Apple's order: those of marked attributes, the listed ones, then
+    /// the compound indexes of models from before index lists.
     ///
     ///     <attribute name="name" indexed="YES"/>, <compoundIndex> name, date     // name; name_date
     ///     <fetchIndex name="byName"> name                                        // name, byName
@@ -20,7 +20,7 @@ extension ModelDocument {
         return listed + compound
     }
 
-    /// The part of a row that a list of a compound index names, where no property is called so.
+    /// Returns the part of a row that a compound index list names, if no property has that name.
     func rowPart(listed name: String, of entity: EntityElement) -> IndexedRowPart? {
         guard let part = IndexedRowPart(expression: name), !entity.properties.contains(where: { $0.name == name }),
             !inheritedPropertyNames(of: entity).contains(name)
@@ -28,13 +28,13 @@ extension ModelDocument {
         return part
     }
 
-    /// Whether an archive marks the property as indexed: by the old flag, or as the compiler does because it is the
-    /// only, ascending element of an index.
+    /// Returns whether an archive marks the property as indexed: by the old flag, or because it is the only and
+    /// ascending element of an index, as the compiler does.
     func isIndexed(_ property: PropertyElement, of entity: EntityElement) -> Bool {
         property.isIndexed || appliesIndexDecodingQuirk && entity.impliesIndex(of: property)
     }
 
-    /// An index named after each attribute that is marked.
+    /// Returns an index for each marked attribute, named after it.
     private func markedIndexes(of entity: EntityElement) -> [FetchIndexElement] {
         if origin == .cached && !entity.fetchIndexes.isEmpty { return [] }
         let marked = entity.properties.filter { property in
@@ -43,7 +43,7 @@ extension ModelDocument {
         }.map(\.name)
         if marked.isEmpty { return [] }
         let names = Set(marked).subtracting(inheritedPropertyNames(of: entity))
-        // Old models sort theirs; of those with lists, decoding adds each as it comes to the attribute.
+        // Old models sort their indexes; with index lists, decoding adds each index when it reads the attribute.
         let order =
             entity.fetchIndexes.isEmpty
             ? marked.sorted(by: NameOrder.ignoringCase) : DictionaryOrder.archived(entity.properties.map(\.name))
@@ -69,7 +69,7 @@ extension ModelDocument {
 }
 
 extension EntityElement {
-    /// Whether compiling marks the property as indexed because of a fetch index.
+    /// Returns whether compiling marks the property as indexed because of a fetch index.
     package func impliesIndex(of property: PropertyElement) -> Bool {
         guard !property.isRelationship else { return false }
         return fetchIndexes.contains { index in

@@ -1,7 +1,7 @@
 extension ModelDocument {
-    /// The document with everything whose order means nothing sorted by name.
+    /// Returns the document with everything sorted by name whose order has no meaning.
     ///
-    /// Fetch indexes and constraints keep theirs: it is the order of their statements in a store.
+    /// Fetch indexes and constraints keep their order: their statements in a store have the same order.
     package func ordered() -> ModelDocument {
         var document = self
         for index in document.entities.indices { document.entities[index].properties.sort(by: PropertyElement.precede) }
@@ -18,7 +18,7 @@ extension ModelDocument {
 }
 
 extension PropertyElement {
-    /// Attributes before relationships before fetched properties, each kind by name.
+    /// Orders attributes before relationships before fetched properties, each kind by name.
     fileprivate static func precede(_ a: PropertyElement, _ b: PropertyElement) -> Bool {
         let ranks = (a.kindRank, b.kindRank)
         return ranks.0 == ranks.1 ? NameOrder.ignoringCase(a.name, b.name) : ranks.0 < ranks.1

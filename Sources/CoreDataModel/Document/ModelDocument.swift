@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A model as written down: what a `.xcdatamodel`, a compiled model or code says, before anything is checked.
+/// The unchecked content of a model, from a `.xcdatamodel`, a compiled model or code.
 ///
-/// Names refer to names; nothing is resolved. ``ModelCompiler`` makes a ``CompiledModel`` of it or says what is
-/// wrong with it.
+/// References are names and are not resolved. ``ModelCompiler`` converts it to a ``CompiledModel`` or reports its
+/// errors.
 package struct ModelDocument: Hashable, Codable, Sendable {
     package var name: String?
     package var versionIdentifiers: [String] = []
@@ -12,26 +12,27 @@ package struct ModelDocument: Hashable, Codable, Sendable {
     package var configurations: [ConfigurationElement] = []
     package var fetchRequests: [FetchRequestElement] = []
     package var composites: [CompositeElement] = []
-    /// Where Xcode draws each entity; of no meaning to anything else.
+    /// The position of each entity in Xcode's diagram; nothing else uses it.
     package var diagram: [DiagramElement] = []
-    /// Attributes of the `model` element that only tools read: `sourceLanguage`, `minimumToolsVersion`, …
+    /// Attributes of the `model` element that only tools use: `sourceLanguage`, `minimumToolsVersion`, …
     package var toolAttributes: [String: String] = [:]
-    /// Whether the document is the source of a compiled model, so that Apple's stores of it have the index that
-    /// compiling adds to each attribute that is some index's only, ascending element.
+    /// Whether the document is the source of a compiled model. If so, Apple's stores have an additional index for each
+    /// attribute that is the only and ascending element of an index: compiling adds it.
     ///
     /// True for documents read from source; false for models made in code and for a store's cached model, which
     /// lists those indexes already. In a compiled model such attributes are marked (`isIndexed`).
     package var appliesIndexDecodingQuirk = false
-    /// Where the document comes from: what Apple's tools have accepted is not refused.
+    /// The origin of the document: a model that Apple's tools accepted is not refused.
     package var origin = Origin.written
     /// The text of each file that locations point into, by path; diagnostics quote its lines.
     package var sources: [String: String] = [:]
-    /// What the reader could not make sense of; the compiler reports it together with its own findings.
+    /// The reader's errors; the compiler reports them together with its own.
     package var diagnostics: [Diagnostic] = []
-    /// What the file says and the document has no place for; writers refuse such a document, so that it is not lost.
+    /// Content of the file that the document cannot represent. Writers refuse such a document, so that the content is
+    /// not lost.
     package var unkept: [Diagnostic] = []
 
-    // A place in a file means nothing elsewhere, so archives have neither the text nor what was found in it.
+    // A location in a file is meaningless elsewhere, so archives contain neither the text nor its diagnostics.
     private enum CodingKeys: String, CodingKey {
         case name, versionIdentifiers, entities, configurations, fetchRequests, composites, toolAttributes
         case appliesIndexDecodingQuirk, origin
@@ -39,7 +40,7 @@ package struct ModelDocument: Hashable, Codable, Sendable {
 
     package init() {}
 
-    /// The line of source that `location` points into, where the document has its file's text.
+    /// Returns the source line that `location` points into, if the document has its file's text.
     package func sourceLine(at location: SourceLocation?) -> String? {
         guard let location, let text = location.file.flatMap({ sources[$0] }), location.line > 0 else { return nil }
         let lines = text.split(
@@ -49,14 +50,14 @@ package struct ModelDocument: Hashable, Codable, Sendable {
 }
 
 extension ModelDocument {
-    /// Who has checked a document before.
+    /// The checks that a document passed before.
     package enum Origin: String, Hashable, Codable, Sendable {
-        /// Nobody: a source, or code.
+        /// None: a source file, or code.
         case written
         /// Apple's compiler, or ours.
         case compiled
-        /// A store keeps it. An entity that lists indexes lists all that its store has, those of marked attributes
-        /// included.
+        /// The cached model of a store. An entity that lists indexes lists all indexes of its store, including those of
+        /// marked attributes.
         case cached
     }
 }
@@ -78,19 +79,19 @@ package struct EntityElement: Hashable, Codable, Sendable {
     package var coreSpotlightDisplayNameExpression: String?
     /// Property names of each compound index of a model older than fetch indexes.
     package var compoundIndexes: [[String]] = []
-    /// The hash that Apple computed, where a store or compiled model tells it. It wins over ours for entities
-    /// with composite attributes, of whose hash rule not all is known: no store with nested ones has been seen.
+    /// The hash that Apple computed, if a store or compiled model contains it. For entities with composite attributes
+    /// it replaces ours, since their hash rule is not fully confirmed: no store with nested composites was available.
     package var knownVersionHash: Data?
-    /// Attributes of the XML element that have no field here, kept for writing the file back.
+    /// Attributes of the XML element that have no field here, kept for writing the file.
     package var toolAttributes: [String: String] = [:]
     package var location: SourceLocation?
 
     package init(name: String) { self.name = name }
 }
 
-/// What attributes, relationships and fetched properties share, and what each has of its own.
+/// The common fields of attributes, relationships and fetched properties, and the fields of each kind.
 package struct PropertyElement: Hashable, Codable, Sendable {
-    /// Kept apart, since an attribute is much to copy and elements are handed from pass to pass.
+    /// Indirect, because copying an attribute is expensive, and the passes copy elements.
     package indirect enum Kind: Hashable, Codable, Sendable {
         case attribute(AttributeElement)
         case relationship(RelationshipElement)
@@ -107,7 +108,7 @@ package struct PropertyElement: Hashable, Codable, Sendable {
     package var userInfo: [String: String] = [:]
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
-    /// Attributes of the XML element that have no field here, kept for writing the file back.
+    /// Attributes of the XML element that have no field here, kept for writing the file.
     package var toolAttributes: [String: String] = [:]
     package var kind: Kind
     package var location: SourceLocation?
@@ -121,11 +122,11 @@ package struct PropertyElement: Hashable, Codable, Sendable {
 package struct AttributeElement: Hashable, Codable, Sendable {
     package var type: AttributeType
     package var defaultValue: Value = .null
-    /// The default as the file spells it, for diagnostics and for writing it back.
+    /// The default as the file spells it, for diagnostics and for writing the file.
     package var defaultValueText: String?
     package var usesScalarValueType: Bool?
-    /// Each predicate in the predicate language with the error code that its violation has, e.g.
-    /// `("SELF >= 1", 1620)`; from minimum, maximum and regular expression, or as a compiled model has them.
+    /// Each predicate with the error code of its violation, e.g. `("SELF >= 1", 1620)`. They come from minimum, maximum
+    /// and regular expression, or from a compiled model.
     package var validations: [ValidationElement] = []
     package var valueTransformerName: String?
     package var customClassName: String?
@@ -136,7 +137,7 @@ package struct AttributeElement: Hashable, Codable, Sendable {
     package var derivationFilter: String?
     /// The name of a top-level composite (source models).
     package var compositeName: String?
-    /// The elements themselves (models in code and compiled models), where there is no name.
+    /// The elements, if there is no name (models in code and compiled models).
     package var elements: [PropertyElement] = []
 
     package init(type: AttributeType) { self.type = type }
@@ -144,7 +145,7 @@ package struct AttributeElement: Hashable, Codable, Sendable {
 
 package struct ValidationElement: Hashable, Codable, Sendable {
     package var predicate: String
-    /// One of Apple's validation codes, 1550 where it is not derived, or a warning text of the model's own.
+    /// One of Apple's validation codes, 1550 if it cannot be derived, or a warning text of the model.
     package var warning: String
 
     package init(predicate: String, warning: String) {
@@ -209,7 +210,7 @@ package struct FetchRequestElement: Hashable, Codable, Sendable {
     package var fetchLimit = 0
     package var fetchOffset = 0
     package var fetchBatchSize = 0
-    /// 0 objects, 1 object IDs, 2 dictionaries, 4 count.
+    /// 0: objects; 1: object IDs; 2: dictionaries; 4: count.
     package var resultType = 0
     package var includesSubentities = true
     package var includesPropertyValues = true

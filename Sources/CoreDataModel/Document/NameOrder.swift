@@ -1,11 +1,12 @@
-/// The two orders of names that Apple's files follow.
+/// The two orders of names in Apple's files.
 package enum NameOrder {
-    /// By UTF-16 code units, as hashes, slots and archives sort names: `Zebra` before `apple`.
+    /// Compares by UTF-16 code units, as hashes, slots and archives sort names: `Zebra` before `apple`.
     package static func byCodeUnits(_ a: String, _ b: String) -> Bool {
         precedes(a, b) ?? a.utf16.lexicographicallyPrecedes(b.utf16)
     }
 
-    /// The same by the bytes of UTF-8, which have that order too but for characters above U+DFFF; `nil` where it takes those.
+    /// Compares UTF-8 bytes, which have the same order except for characters above U+DFFF; `nil` if the names contain
+    /// those.
     private static func precedes(_ a: String, _ b: String) -> Bool? {
         a.utf8.withContiguousStorageIfAvailable { a in
             b.utf8.withContiguousStorageIfAvailable { b in
@@ -17,7 +18,7 @@ package enum NameOrder {
         } ?? nil
     }
 
-    /// Without regard to case, as entities are numbered: `apple` before `Zebra`.
+    /// Compares ignoring case, as entities are numbered: `apple` before `Zebra`.
     package static func ignoringCase(_ a: String, _ b: String) -> Bool {
         let foldedA = a.lowercased()
         let foldedB = b.lowercased()

@@ -1,4 +1,4 @@
-/// What most code asks of a property without looking at its kind.
+/// Fields that most code reads without switching on the kind.
 extension PropertyElement {
     package var isFetched: Bool {
         if case .fetched = kind { return true }

@@ -8,14 +8,14 @@ package struct MappingLoss: Hashable, Sendable {
         case entity
         case attribute
         case relationship
-        /// The relationship stays, the order of its objects goes.
+        /// The relationship is kept, but the order of its objects is lost.
         case order
     }
 
     package var kind: Kind
     /// The name of the older entity.
     package var entity: String
-    /// The name of the property; `nil` for an entity. Of an element of a composite attribute its path.
+    /// The name of the property, or the path of a composite's element; `nil` for an entity.
     package var property: String?
 
     package init(_ kind: Kind, entity: String, property: String? = nil) {
@@ -25,17 +25,18 @@ package struct MappingLoss: Hashable, Sendable {
     /// `Unit`, `Item.price`.
     package var name: String { property.map { "\(entity).\($0)" } ?? entity }
 
-    /// The loss in words: `the attribute Item.price`.
+    /// The description of the loss: `the attribute Item.price`.
     package var text: String { kind == .order ? "the order of \(name)" : "the \(kind.rawValue) \(name)" }
 }
 
 extension ModelMapping {
-    /// What the migration drops of the entities that the store has, sorted by entity; empty where every stored value is kept.
+    /// Returns the values of stored entities that the migration drops, sorted by entity; empty if every stored value is
+    /// kept.
     ///
-    /// Transient and derived attributes are no loss: stores have none of them, or compute them anew. An abstract entity has no objects;
-    /// its properties count where an entity below it loses them.
+    /// Transient and derived attributes are no loss: stores do not contain them, or compute them again. An abstract
+    /// entity has no objects; its properties count if one of its subentities loses them.
     ///
-    /// - Parameter stored: the entities of the older model that the store has, by ordinal.
+    /// - Parameter stored: the ordinals of the older model's entities in the store.
     package func losses(of stored: [Int]) -> [MappingLoss] {
         let ordinals = stored.filter { !source.entities[$0].isAbstract }
             .sorted { source.entities[$0].name < source.entities[$1].name }
@@ -49,7 +50,7 @@ extension ModelMapping {
                 guard property.declaringEntity != ordinal, let above = lost[property.declaringEntity] else {
                     return true
                 }
-                // It is reported there.
+                // The ancestor's loss is reported instead.
                 return !above.contains {
                     source.entities[property.declaringEntity].properties[$0].name == property.name
                 }
@@ -58,7 +59,7 @@ extension ModelMapping {
         }
     }
 
-    /// The slots of what an entity loses; `nil` where the entity itself goes.
+    /// Returns the slots that an entity loses; `nil` if the entity itself is removed.
     private func slotsLost(of ordinal: Int) -> Set<Int>? {
         guard let heir = destination(of: ordinal) else { return nil }
         let entity = source.entities[ordinal]
@@ -72,7 +73,7 @@ extension ModelMapping {
             let new = destination.entities[heir].properties[slot].relationship
             if property.relationship?.isOrdered == true, new?.isOrdered == false { result.insert(property.slot) }
         }
-        // A composite attribute takes the place of its elements where all of them go.
+        // If all elements of a composite attribute are lost, report the composite instead.
         for composite in entity.properties.reversed() {
             guard let elements = composite.attribute?.elements, composite.isComposite else { continue }
             let stored = elements.filter {
@@ -93,7 +94,8 @@ extension ModelMapping {
 }
 
 extension CompiledProperty {
-    /// Whether stores keep values of it that they cannot compute; a composite attribute has none beside its elements.
+    /// Whether stores contain values of the property that cannot be computed; a composite attribute has only its
+    /// elements' values.
     fileprivate var hasValuesOfItsOwn: Bool {
         switch kind {
         case .attribute(let attribute): !isTransient && !isComposite && !attribute.isDerived

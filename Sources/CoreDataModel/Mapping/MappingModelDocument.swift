@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A mapping model as a file has it: expressions are texts in the predicate language.
+/// The content of a mapping model file; expressions are texts in the predicate language.
 package struct MappingModelDocument: Hashable, Sendable {
     package struct Property: Hashable, Sendable {
         package var name: String
@@ -15,7 +15,7 @@ package struct MappingModelDocument: Hashable, Sendable {
 
     package struct Entity: Hashable, Sendable {
         package var name: String
-        /// 0 undefined, 1 custom, 2 add, 3 remove, 4 copy, 5 transform.
+        /// 0: undefined; 1: custom; 2: add; 3: remove; 4: copy; 5: transform.
         package var type = 0
         package var sourceName: String?
         package var sourceHash: Data?
@@ -35,7 +35,7 @@ package struct MappingModelDocument: Hashable, Sendable {
 
     static let sourceExtension = "xcmappingmodel"
 
-    /// Reads a `.cdm`, or a `.xcmappingmodel` with the `xcmapping.xml` in it.
+    /// Reads a `.cdm`, or the `xcmapping.xml` in a `.xcmappingmodel`.
     package static func read(contentsOf url: URL) throws(ModelFailure) -> MappingModelDocument {
         let isSource = url.pathExtension == sourceExtension
         let file = isSource ? url.appendingPathComponent("xcmapping.xml") : url

@@ -2,12 +2,12 @@ import CoreDataPrimitives
 import CoreDataXML
 import Foundation
 
-/// Compiles the source of a mapping model: a store of XML with objects for the model, its entity and its property
-/// mappings.
+/// Compiles the source of a mapping model: an XML store with objects for the model, its entity mappings and its
+/// property mappings.
 ///
-/// What the source leaves to the compiler follows from the two models that it holds: a property that both have under one
-/// name gets its values from there. A source without copies of the models, as one that was written by hand, has the models that
-/// its paths lead to, from the folders above it.
+/// The two models in the source determine what it leaves to the compiler: a property that both models have under one
+/// name takes its value from there. A source without copies of the models, for example one written by hand, uses the
+/// models at its paths, searched for in the folders above it.
 struct MappingSourceReader {
     private struct Item {
         var type: String
@@ -28,7 +28,7 @@ struct MappingSourceReader {
         return document
     }
 
-    /// What nothing can be compiled of: entities whose version is not known would fit every model.
+    /// Rejects a document that cannot be compiled: entities with unknown versions would match every model.
     private func check(_ document: MappingModelDocument, _ file: URL) throws(ModelFailure) {
         var diagnostics: [Diagnostic] = []
         func missing(_ entity: String, _ what: String, _ model: CompiledModel?) {
@@ -48,7 +48,7 @@ struct MappingSourceReader {
         if !diagnostics.isEmpty { throw ModelFailure(diagnostics: diagnostics) }
     }
 
-    // MARK: The store
+    // MARK: XML store
 
     private mutating func read(_ data: Data, _ file: URL) throws(ModelFailure) {
         var found: [String: Item] = [:]
@@ -107,8 +107,8 @@ struct MappingSourceReader {
         return try? ModelCompiler.compile(ElementsReader.document(from: data, file: nil))
     }
 
-    /// The model at a path such as `Shop/Shop.xcdatamodeld/Shop 2.xcdatamodel`, which begins somewhere above the file: the part
-    /// that leads to a model from the nearest folder.
+    /// Returns the model at a path such as `Shop/Shop.xcdatamodeld/Shop 2.xcdatamodel`, which starts in an unknown
+    /// folder above the file. It uses the longest match from the nearest folder.
     private static func model(at path: String?, _ file: URL) -> CompiledModel? {
         guard let parts = path?.split(separator: "/").map(String.init), !parts.isEmpty, !parts.contains("..") else {
             return nil
@@ -170,7 +170,7 @@ struct MappingSourceReader {
         if entity.policyClassName != nil { return 1 }
         if entity.sourceName == nil { return 2 }
         if entity.destinationName == nil { return 3 }
-        // A copy may have other relationships than its source, as a mapping model of Xcode's shows.
+        // A copy may have other relationships than its source; Xcode writes such mapping models.
         let isCopied = entity.attributes.allSatisfy { $0.valueExpression == source($0.name) }
         return isCopied && entity.sourceName == entity.destinationName ? 4 : 5
     }
@@ -181,7 +181,7 @@ struct MappingSourceReader {
             "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \(quoted(name)), \(quoted(filter))), $manager.sourceContext, NO)"
     }
 
-    /// `$source.name`; keys that are words of the language are marked so that they are read as keys.
+    /// Returns `$source.name`; keys that are keywords of the language are escaped.
     private static func source(_ path: String) -> String {
         let keys = path.split(separator: ".").map { key in
             PredicateText.reservedWords.contains(key.uppercased()) ? "#" + key : String(key)
@@ -193,7 +193,7 @@ struct MappingSourceReader {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
-    /// Those that the entity mapping names, by name.
+    /// Returns the property mappings of the entity mapping, by name.
     private func properties(
         _ item: Item, _ link: String, _ usual: (Item) -> String?
     ) -> [MappingModelDocument.Property] {
@@ -209,7 +209,7 @@ struct MappingSourceReader {
         return PredicateArchive.expression(archive.root)
     }
 
-    /// What has become of the objects that the relationship of the same name led to.
+    /// Returns the expression for the migrated objects of the relationship with the same name.
     private func relationship(_ item: Item, of old: CompiledEntity?) -> String? {
         let name = item.values["name"] ?? ""
         let path = item.values["sourcekeypath"].flatMap { $0.isEmpty ? nil : $0 } ?? name

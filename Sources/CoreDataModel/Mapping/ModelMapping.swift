@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// Which entity and property of one model becomes which of another: what a lightweight migration does to rows, as a value.
+/// Maps the entities and properties of one model to those of another: the plan of a lightweight migration, as a value.
 ///
 ///     let mapping = try ModelMapping.inferred(from: .init(old, document: oldDocument), to: .init(new, document: newDocument))
 ///     mapping.lines
@@ -17,28 +17,28 @@ package struct ModelMapping: Sendable {
 
     package struct EntityMapping: Sendable {
         package var kind: Kind
-        /// The ordinal in the older model; `nil` for what is added.
+        /// The ordinal in the older model; `nil` for an added entity.
         package var source: Int?
-        /// The ordinal in the newer model; `nil` for what is removed.
+        /// The ordinal in the newer model; `nil` for a removed entity.
         package var destination: Int?
-        /// By slot of the destination, the slot in the source that a property's values come from.
+        /// For each slot of the destination, the source slot that its values come from.
         package var sourceSlots: [Int?]
     }
 
     package let source: CompiledModel
     package let destination: CompiledModel
-    /// Those of the newer model by ordinal, then what is removed.
+    /// The mappings of the newer model's entities by ordinal, then those of removed entities.
     package let entities: [EntityMapping]
-    /// Renaming identifiers of what is in the store that name nothing in the older model.
+    /// Renaming identifiers of stored entities and properties that match no name in the older model.
     package private(set) var strayIdentifiers: [MappingInference.StrayIdentifier] = []
     /// The newer entity of each older one that has one.
     private let destinations: [Int: Int]
 
-    /// The mapping that names and renaming identifiers tell.
+    /// Infers the mapping from names and renaming identifiers.
     ///
-    /// - Parameter isStored: whether an entity of the newer model, by ordinal, is in the store: what is not is in nobody's
-    ///   way.
-    /// - Throws: ``InferenceFailure`` with everything that keeps it from being told.
+    /// - Parameter isStored: whether the store contains an entity of the newer model, by ordinal; other entities cause
+    ///   no obstacles.
+    /// - Throws: ``InferenceFailure`` with all obstacles.
     package static func inferred(
         from old: ModelPairing.Side, to new: ModelPairing.Side, where isStored: (Int) -> Bool = { _ in true }
     ) throws(InferenceFailure) -> ModelMapping {
@@ -56,7 +56,7 @@ package struct ModelMapping: Sendable {
         return mapping
     }
 
-    /// The mapping as far as names and identifiers tell it, whatever is in its way.
+    /// Infers the mapping as far as possible, ignoring obstacles.
     package init(_ pairing: ModelPairing) {
         source = pairing.old.model
         destination = pairing.new.model
@@ -80,7 +80,7 @@ package struct ModelMapping: Sendable {
             pairing.oldEntities.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether the values of a property can be those of another: both are stored and of one kind.
+    /// Returns whether values of one property can become values of another: both are stored and of one kind.
     private static func canBecome(_ old: CompiledProperty, _ new: CompiledProperty) -> Bool {
         guard !old.isTransient, !new.isTransient else { return false }
         switch (old.kind, new.kind) {
@@ -90,24 +90,24 @@ package struct ModelMapping: Sendable {
         }
     }
 
-    // MARK: Asking
+    // MARK: Queries
 
-    /// The newer entity of an older one.
+    /// Returns the newer entity of an older one.
     package func destination(of source: Int) -> Int? { destinations[source] }
 
-    /// The older entity of a newer one.
+    /// Returns the older entity of a newer one.
     package func source(of destination: Int) -> Int? { entities[destination].source }
 
-    /// The older slot of a property, in an entity of the newer model.
+    /// Returns the older slot of a property of a newer entity.
     package func sourceSlot(of slot: Int, in destination: Int) -> Int? { entities[destination].sourceSlots[slot] }
 
-    /// Apple's name of an inferred entity mapping: `IEM_Transform_Book`.
+    /// Returns Apple's name of an inferred entity mapping: `IEM_Transform_Book`.
     package func name(of mapping: EntityMapping) -> String {
         let entity = mapping.destination.map { destination.entities[$0] } ?? mapping.source.map { source.entities[$0] }
         return "IEM_\(mapping.kind.rawValue)_\(entity?.name ?? "")"
     }
 
-    /// A line for each entity that is not the same in both models.
+    /// A line for each entity that differs between the models.
     package var lines: [String] { entities.compactMap(line) }
 
     private func line(_ mapping: EntityMapping) -> String? {
@@ -141,11 +141,11 @@ extension CompiledProperty {
 }
 
 extension ModelMapping {
-    /// Why no mapping can be inferred.
+    /// The reasons why no mapping can be inferred.
     package struct InferenceFailure: EngineFailure, Sendable {
         package var obstacles: [MappingInference.Obstacle]
 
-        /// One sentence for each obstacle, with what would make it inferrable where something would.
+        /// One sentence for each obstacle, with a remedy if there is one.
         package var message: String {
             obstacles.map { "\($0.subject) \($0.message)\($0.remedy.map { " (\($0))" } ?? "")" }.joined(separator: "; ")
         }
@@ -153,7 +153,7 @@ extension ModelMapping {
 }
 
 extension MappingInference.Obstacle {
-    /// What to change in the model so that the mapping can be inferred.
+    /// The change to the model that makes the mapping inferable.
     package var remedy: String? {
         switch kind {
         case .requiredWithoutDefault: "make it optional, or give it a default value"

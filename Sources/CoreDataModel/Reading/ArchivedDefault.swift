@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Default values as archives hold them.
+/// Reads default values from archives.
 enum ArchivedDefault {
-    /// The value; `nil` for an object of a class that is not one of Foundation's values.
+    /// Returns the value; `nil` for an object whose class is not one of Foundation's value classes.
     static func value(_ value: ArchivedValue) -> Value? {
         if let text = value.text { return .string(text) }
         switch value {
@@ -36,7 +36,7 @@ enum ArchivedDefault {
     }
 }
 
-/// Decimal numbers as `NSDecimalNumber` archives them.
+/// Reads and writes decimal numbers as `NSDecimalNumber` archives them.
 package enum ArchivedDecimal {
     package static func decimal(_ object: ArchivedObject) -> Decimal? {
         guard object.isKind(of: "NSDecimalNumber"), let mantissa = object["NS.mantissa"].data, mantissa.count == 16,

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes an ``AttributeElement`` of the XML attributes of an `attribute` element.
+/// Makes an ``AttributeElement`` from the XML attributes of an `attribute` element.
 enum AttributeReader {
     static func attribute(_ taker: inout AttributeTaker) -> AttributeElement {
         let types = AttributeType.allCases.compactMap { type in type.fileName.map { ($0, type) } }
@@ -9,7 +9,7 @@ enum AttributeReader {
         let type = taker.choice("attributeType", types) ?? (hasKnownType ? .undefined : .string)
         var attribute = AttributeElement(type: type)
         attribute.defaultValueText = taker.text(type == .date ? "defaultDateTimeInterval" : "defaultValueString")
-        // With a type that is not known nothing can be said about the default.
+        // Without a known type, the default cannot be checked.
         if !hasKnownType { attribute.defaultValueText = nil }
         if let text = attribute.defaultValueText {
             attribute.defaultValue = DefaultValue.value(text, type: type) ?? .null
@@ -20,7 +20,7 @@ enum AttributeReader {
                     hint: "write the whole number", severity: .warning, rule: .badDefault)
             }
         } else if type == .date, let text = taker.rest["defaultValueString"] {
-            // Left where it is, as that is where it will be written again.
+            // Keep the text in the attribute that the writer writes it to.
             attribute.defaultValue = DefaultValue.value(text, type: type) ?? .null
         }
         attribute.usesScalarValueType = taker.optionalFlag("usesScalarValueType")
@@ -39,7 +39,7 @@ enum AttributeReader {
         let names =
             type == .date ? ("minDateTimeInterval", "maxDateTimeInterval") : ("minValueString", "maxValueString")
         let hasBounds = type.kind == .text || type.kind == .date || type.kind.isQuantity
-        // Of a date, the text forms beside the intervals stay in the file's other attributes.
+        // The text forms of dates, besides the intervals, stay in the file's other attributes.
         let minimum = hasBounds ? taker.text(names.0) : nil
         let maximum = hasBounds ? taker.text(names.1) : nil
         let pattern = type == .string ? taker.text("regularExpressionString") : nil
@@ -53,9 +53,9 @@ enum AttributeReader {
         }
     }
 
-    /// Minimum, maximum and pattern as predicates with Apple's error codes.
+    /// Returns minimum, maximum and pattern as predicates with Apple's error codes.
     ///
-    /// - Parameter reject: called with a bound that is not a number, which is left out.
+    /// - Parameter reject: called with a bound that is not a number; the bound is ignored.
     static func validations(
         type: AttributeType, minimum: String?, maximum: String?, pattern: String?, reject: (String) -> Void
     ) -> [ValidationElement] {
@@ -82,7 +82,7 @@ enum AttributeReader {
         return result
     }
 
-    /// A number as a predicate spells it.
+    /// Returns a number in the predicate language.
     private static func number(_ text: String) -> String? {
         if let integer = Int64(text) { return String(integer) }
         if let number = Double(text), number.isFinite { return PredicateText.number(number) }
@@ -90,7 +90,7 @@ enum AttributeReader {
     }
 }
 
-/// Apple's validation codes, as warnings of validation predicates hold them.
+/// Apple's validation codes, which validation predicates store as warnings.
 package enum ValidationCode: String, Sendable {
     case numberTooLarge = "1610"
     case numberTooSmall = "1620"
@@ -108,9 +108,9 @@ extension ValidationElement {
     }
 }
 
-/// Spells values in the predicate language.
+/// Writes values in the predicate language.
 package enum PredicateText {
-    /// A string literal.
+    /// Returns a string literal.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for character in text.unicodeScalars {
@@ -126,7 +126,7 @@ package enum PredicateText {
         return result + "\""
     }
 
-    /// A number without a fraction that says nothing: `1`, `0.5`.
+    /// Returns a number without a zero fraction: `1`, `0.5`.
     package static func number(_ number: Double) -> String {
         if let integer = Int64(exactly: number) { return String(integer) }
         return "\(number)"

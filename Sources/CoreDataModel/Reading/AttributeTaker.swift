@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// Takes the attributes of an XML element one by one; what nobody took is left in ``rest``.
+/// Consumes the attributes of an XML element one by one; ``rest`` contains the unread ones.
 struct AttributeTaker {
     let element: MarkupElement
     private(set) var rest: [String: String]
@@ -13,10 +13,10 @@ struct AttributeTaker {
 
     mutating func text(_ name: String) -> String? { rest.removeValue(forKey: name) }
 
-    /// Leaves an attribute among those that nobody took: its spelling says more than its meaning.
+    /// Puts an attribute back into ``rest``, because its spelling must be preserved.
     mutating func keep(_ name: String, _ text: String) { rest[name] = text }
 
-    /// `YES` or `NO`; the default where the attribute is absent or something else, which is reported.
+    /// Reads `YES` or `NO`. Returns the default if the attribute is absent; any other value is reported.
     mutating func flag(_ name: String, default value: Bool = false) -> Bool { optionalFlag(name) ?? value }
 
     mutating func optionalFlag(_ name: String) -> Bool? {
@@ -37,7 +37,7 @@ struct AttributeTaker {
         return nil
     }
 
-    /// The value of which `choices` knows the meaning; others are reported.
+    /// Returns the value's meaning from `choices`; other values are reported.
     mutating func choice<Choice>(_ name: String, _ choices: [(String, Choice)]) -> Choice? {
         guard let text = rest.removeValue(forKey: name) else { return nil }
         if let found = choices.first(where: { $0.0 == text }) { return found.1 }

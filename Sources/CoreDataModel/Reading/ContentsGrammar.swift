@@ -1,12 +1,13 @@
 import CoreDataPrimitives
 
-/// What a ``ModelDocument`` can keep of a `contents` file: elements and, where it does not keep all, attributes.
+/// The elements of a `contents` file that a ``ModelDocument`` preserves, and the attributes of elements whose
+/// attributes are not all preserved.
 enum ContentsGrammar {
     private struct Rule {
-        /// Every attribute that is kept; `nil` where all are.
+        /// The preserved attributes; `nil` if all are preserved.
         var attributes: Set<String>?
         var children: Set<String> = []
-        /// Children of which only the last would be kept.
+        /// Children of which a document preserves only the last.
         var single: Set<String> = []
     }
 
@@ -43,7 +44,7 @@ enum ContentsGrammar {
         "element": Rule(),
     ]
 
-    /// A problem for each comment, element, attribute and text under `root` that a document has no place for.
+    /// Returns a problem for each comment, element, attribute and text under `root` that a document does not preserve.
     static func unkept(in root: MarkupElement, sourceLine: (SourceLocation) -> String?) -> [Diagnostic] {
         var found: [(message: String, place: SourceLocation)] = []
         for offset in root.source.comments { found.append(("a comment", root.source.location(offset))) }

@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a ``ModelDocument`` of the XML of a `.xcdatamodel`'s `contents`.
+/// Makes a ``ModelDocument`` from the XML of a `.xcdatamodel`'s `contents`.
 ///
-/// Whatever it cannot make sense of becomes a diagnostic of the document; attributes that it does not know are
-/// kept in `toolAttributes`.
+/// Content that it cannot interpret becomes a diagnostic of the document; unknown attributes are kept in
+/// `toolAttributes`.
 struct ContentsReader {
     private var document = ModelDocument()
 
@@ -119,7 +119,7 @@ struct ContentsReader {
         relationship.inverseName = taker.text("inverseName")
         relationship.inverseEntityName = taker.text("inverseEntity")
         let isToMany = taker.flag("toMany")
-        // A to-many of at most one is a to-one but for its spelling.
+        // A to-many with at most one object is a to-one; only its spelling differs.
         if isToMany, taker.rest["maxCount"] == "1" { taker.keep("toMany", "YES") }
         relationship.maxCount = taker.integer("maxCount") ?? (isToMany ? 0 : 1)
         if isToMany, relationship.maxCount == 1 {
@@ -189,7 +189,7 @@ struct ContentsReader {
         return Dictionary(entries, uniquingKeysWith: { _, last in last })
     }
 
-    /// Passes on what the taker had to report and returns what it did not take.
+    /// Reports the taker's problems and returns the attributes that it did not read.
     private mutating func finish(_ taker: inout AttributeTaker) -> [String: String] {
         for var problem in taker.problems {
             problem.sourceLine = document.sourceLine(at: problem.location)

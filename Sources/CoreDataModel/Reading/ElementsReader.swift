@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a ``ModelDocument`` of the `elements` of a model older than Xcode 4.
+/// Makes a ``ModelDocument`` from the `elements` of a model from before Xcode 4.
 ///
-/// There, everything is a UML element with "stereotypes", each a bag of named facts.
+/// In this format, every item is a UML element with "stereotypes", each a set of named values.
 struct ElementsReader {
     private var document = ModelDocument()
 
@@ -129,9 +129,9 @@ struct ElementsReader {
         return relationship
     }
 
-    // MARK: Facts
+    // MARK: Stereotypes
 
-    /// Everything that the stereotypes of an element say, by key.
+    /// Returns all values in the stereotypes of an element, by key.
     private func facts(of object: ArchivedObject) -> [String: ArchivedValue] {
         var result: [String: ArchivedValue] = [:]
         for stereotype in (object["XDBucketForStereotypesstorage"].object?.objectsByName ?? [:]).values {
@@ -146,7 +146,7 @@ struct ElementsReader {
         value?.text.flatMap { $0.isEmpty || $0 == "$null" ? nil : $0 }
     }
 
-    /// Text entries only: the others are settings of the sync services of that time.
+    /// Returns the text entries only: others are settings of the sync services of that time.
     private func userInfo(_ value: ArchivedValue?) -> [String: String] {
         var result: [String: String] = [:]
         for (key, value) in value?.object?.entries ?? [] {

@@ -1,33 +1,33 @@
 import CoreDataPrimitives
 
-/// An element of an XML file with its place in the text.
+/// An element of an XML file with its location in the text.
 package struct MarkupElement: Sendable {
     package var name: String
     package var attributes: [String: String]
     package var children: [MarkupElement] = []
     /// The text directly inside the element, without that of its children.
     package var text = ""
-    /// Where the element's tag begins.
+    /// The location of the element's start tag.
     package var location: SourceLocation
-    /// The byte at which the tag begins and the text that it is in, for finding the places of attributes.
+    /// The byte offset of the start tag, and its text, for locating attributes.
     let offset: Int
     let source: MarkupSource
 
     package func children(named name: String) -> [MarkupElement] { children.filter { $0.name == name } }
 
-    /// Where an attribute stands in the element's tag; the element's own place if it has no such attribute.
+    /// Returns the location of an attribute in the element's tag; the element's location if it has no such attribute.
     package func location(of attribute: String) -> SourceLocation {
         source.offset(ofAttribute: attribute, from: offset).map(source.location) ?? location
     }
 }
 
-/// The bytes of an XML file, and where in it things are.
+/// The bytes of an XML file, with the offsets of lines and comments.
 final class MarkupSource: Sendable {
     let file: String?
     let bytes: [UInt8]
-    /// The byte at which each line begins.
+    /// The byte offset of each line.
     private let lineStarts: [Int]
-    /// The byte at which each comment begins.
+    /// The byte offset of each comment.
     let comments: [Int]
 
     init(bytes: [UInt8], file: String?, comments: [Int] = []) {
@@ -51,7 +51,7 @@ final class MarkupSource: Sendable {
         return SourceLocation(file: file, line: low + 1, column: column)
     }
 
-    /// The text of a line, counting from 1.
+    /// Returns the text of a line, counted from 1.
     func line(_ number: Int) -> String? {
         guard lineStarts.indices.contains(number - 1) else { return nil }
         let line = bytes[lineStarts[number - 1]...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }

@@ -2,9 +2,9 @@ import CoreDataPrimitives
 import CoreDataXML
 import Foundation
 
-/// Reads XML into a tree that knows where everything stands.
+/// Parses XML to a tree of elements with locations.
 package enum MarkupParser {
-    /// The root element, or what is wrong with the text.
+    /// Returns the root element, or throws the error in the text.
     package static func parse(_ data: Data, file: String?) throws(ModelFailure) -> MarkupElement {
         let utf8: Data
         do {

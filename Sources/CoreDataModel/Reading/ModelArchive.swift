@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Compiled models as Apple's tools archive them: the `.mom` and the model cached in a store.
+/// Reads compiled models as Apple's tools archive them: the `.mom`, and the cached model of a store.
 package enum ModelArchive {
     /// Reads a `.mom`: a keyed archive of an `NSManagedObjectModel`.
     package static func document(fromArchive data: Data) throws(ModelFailure) -> ModelDocument {

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a ``ModelDocument`` of an archived `NSManagedObjectModel`.
+/// Makes a ``ModelDocument`` from an archived `NSManagedObjectModel`.
 ///
-/// Entities and properties come in the order of their names, as the archive's own order has no meaning.
+/// Entities and properties are sorted by name, as the archive's own order has no meaning.
 struct ModelArchiveDecoder {
     private var document = ModelDocument()
     private var compositeDepth = 0
@@ -40,12 +40,12 @@ struct ModelArchiveDecoder {
         entity.uniquenessConstraints = nameLists(object["NSUniqueTuples"])
         entity.fetchIndexes =
             object["NSFetchIndexDescriptions"].object?.elements?.compactMap(\.object).map(fetchIndex) ?? []
-        // The compiler repeats indexes of several properties as compound indexes for old frameworks.
+        // For old frameworks, the compiler repeats indexes of several properties as compound indexes.
         let repeated = entity.fetchIndexes.map { $0.elements.map(\.listedName) }
         entity.compoundIndexes = nameLists(object["NSCompoundIndexes"]).filter { !repeated.contains($0) }
         let inherited = inheritedNames(object)
         for (name, property) in sorted(object["NSProperties"].object?.objectsByName ?? [:]) {
-            // In a cached model an entity may list what it inherits, as a proxy or as a copy.
+            // In a cached model, an entity may list inherited properties, as proxies or as copies.
             if inherited.contains(name) || property.className == "_NSPropertyDescriptionProxy" { continue }
             if let property = self.property(property, name: name, entity: entity.name) {
                 entity.properties.append(property)
@@ -67,7 +67,7 @@ struct ModelArchiveDecoder {
 
     private func nameLists(_ value: ArchivedValue) -> [[String]] {
         value.object?.elements?.map { list in
-            // Models made in code may hold the properties themselves.
+            // Models made in code may contain the properties themselves.
             (list.object?.elements ?? []).compactMap { $0.text ?? $0.object?["NSPropertyName"].text }
         } ?? []
     }
@@ -76,7 +76,7 @@ struct ModelArchiveDecoder {
         object["NSRenamingIdentifier"].text.flatMap { $0 == name ? nil : $0 }
     }
 
-    /// User info as text; what is not text is told in a short description of its kind.
+    /// Returns the user info as text; other values are replaced by a short description of their kind.
     private func userInfo(_ value: ArchivedValue) -> [String: String] {
         var result: [String: String] = [:]
         for (key, value) in value.object?.entries ?? [] {
@@ -104,7 +104,7 @@ struct ModelArchiveDecoder {
         if let computed = object[ModelArchiveKeys.indexedProperty].object,
             computed.isKind(of: "NSExpressionDescription")
         {
-            // The name is `expression1` and the like. It stands for an expression that the language cannot spell, too.
+            // The name is `expression1` and so on. It also represents an expression that the language cannot spell.
             element.expression = PredicateArchive.expression(computed["NSExpression"]) ?? element.propertyName
             element.propertyName = nil
             let type = computed["NSExpressionType"].integer
@@ -138,7 +138,7 @@ struct ModelArchiveDecoder {
         }
         var property = PropertyElement(name: name, kind: kind)
         property.isOptional = object["NSIsOptional"].bool
-        // Fetched properties are transient by nature.
+        // Fetched properties are always transient.
         property.isTransient = object["NSIsTransient"].bool && !property.isFetched
         property.isIndexed = object["NSIsIndexed"].bool
         property.isIndexedBySpotlight = object["NSIndexedBySpotlight"].bool
@@ -186,7 +186,7 @@ struct ModelArchiveDecoder {
         return attribute
     }
 
-    /// Makes a composite of the elements that belong to one, as in the model's source.
+    /// Restores the composite type that the elements belong to, as in the model's source.
     private mutating func nameComposite(of attribute: inout AttributeElement, _ name: String) {
         var composite = CompositeElement(name: name)
         composite.properties = attribute.elements
@@ -198,7 +198,7 @@ struct ModelArchiveDecoder {
     }
 
     private mutating func elements(_ object: ArchivedObject, path: String) -> [PropertyElement] {
-        // Composites nest only so deep; an archive in which one contains itself would go on forever.
+        // The nesting of composites is limited; an archive in which one contains itself would not end.
         let found = ModelArchiveKeys.compositeElements.lazy.compactMap { object[$0].object?.elements }.first
         guard let elements = found, compositeDepth < 8 else { return [] }
         compositeDepth += 1
@@ -212,8 +212,8 @@ struct ModelArchiveDecoder {
         attribute.type == .composite && value.object?.isKind(of: "NSDictionary") == true
     }
 
-    /// The default of a composite attribute is a dictionary, which SwiftData leaves empty: each value becomes the default of
-    /// an element that has none of its own.
+    /// Distributes the default of a composite attribute, a dictionary that SwiftData leaves empty: each value becomes
+    /// the default of an element that has none of its own.
     private static func takeDefaults(from value: ArchivedValue, into elements: inout [PropertyElement]) {
         for (key, value) in value.object?.entries ?? [] {
             guard let place = elements.firstIndex(where: { $0.name == key.text }),
@@ -271,7 +271,7 @@ struct ModelArchiveDecoder {
         request.entityName = object["NSEntity"].object?["NSEntityName"].text
         request.predicate = PredicateArchive.predicate(object["NSPredicate"])
         if request.predicate == nil, !object["NSPredicate"].isNone {
-            // Without its predicate the request would fetch too much.
+            // Without its predicate, the request would fetch too many rows.
             request.predicate = "FALSEPREDICATE"
             document.diagnostics.append(
                 Diagnostic(
@@ -294,24 +294,24 @@ struct ModelArchiveDecoder {
     }
 }
 
-/// Keys in model archives that are ours where Apple's are not known; Apple's decoder ignores those.
+/// The keys in model archives that this library adds where Apple's keys are unknown; Apple's decoder ignores them.
 enum ModelArchiveKeys {
     static let allowsCloudEncryption = "OCDAllowsCloudEncryption"
-    /// The elements of a composite attribute, an array of attribute descriptions: Apple's key, which is written, then the
-    /// one that earlier versions of this framework wrote.
+    /// The elements of a composite attribute, an array of attribute descriptions. The first key is Apple's and is
+    /// written; the second was written by earlier versions of this framework.
     static let compositeElements = ["NSCompositeElements", "NSElements"]
-    /// The name of the composite that the elements are of, where the source has one.
+    /// The name of the elements' composite type, if the source has one.
     static let compositeName = "OCDCompositeName"
-    /// The expression of an index element without property, as former versions of this library wrote it.
+    /// The expression of an index element without property, written by earlier versions of this library.
     static let indexExpression = "NSExpression"
     /// The expression description of an index element; Apple's key.
     static let indexedProperty = "NSIndexedProperty"
 }
 
 extension FetchRequestElement {
-    /// The five switches of a request as its archive holds them: 30 for the defaults.
+    /// The five flags of a request in its archive; 30 for the defaults.
     ///
-    /// 1 distinct results, 2 subentities, 4 property values, 8 faults, 16 pending changes.
+    /// 1: distinct results; 2: subentities; 4: property values; 8: faults; 16: pending changes.
     var flags: Int {
         get {
             (returnsDistinctResults ? 1 : 0) | (includesSubentities ? 2 : 0) | (includesPropertyValues ? 4 : 0)

@@ -1,23 +1,23 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Reads models from files, whatever their form.
+/// Reads models from files in any of their formats.
 ///
-/// | File | What it is |
+/// | File | Content |
 /// | --- | --- |
-/// | `.xcdatamodeld` | versions as Xcode keeps them, `.xccurrentversion` names the current one |
+/// | `.xcdatamodeld` | versions in Xcode's format; `.xccurrentversion` names the current one |
 /// | `.xcdatamodel` | one version: `contents` (XML) or, before Xcode 4, `elements` (archive) |
-/// | `.momd`, `.mom` | the same compiled by Apple's or our compiler |
+/// | `.momd`, `.mom` | the same, compiled by Apple's or our compiler |
 package struct ModelReader: Sendable {
     /// Reads a file; tests count the calls.
     package typealias ReadFile = @Sendable (URL) throws -> Data
 
     private let readFile: ReadFile
 
-    /// Finds every version. Each is read when its document is asked for; what is wrong inside it is in the document's
-    /// diagnostics, and keeps nobody from the others.
+    /// Finds every version. The document of a version is read on first use. An error inside a version is in its
+    /// document's diagnostics and does not affect other versions.
     ///
-    /// Throws if the file is not there, cannot be read or is no model at all.
+    /// Throws if the file does not exist, cannot be read or is not a model.
     package static func read(
         contentsOf url: URL, with readFile: @escaping ReadFile = { try Data(contentsOf: $0) }
     ) throws(ModelFailure) -> ModelVersions {
@@ -40,7 +40,7 @@ package struct ModelReader: Sendable {
         case "momd": return try compiledVersions(url)
         case "mom": return Self.single(url, try compiled(url))
         case "omo":
-            // An optimised copy of the compiled model beside it, in a form of Apple's own.
+            // The file is an optimised copy, in a private format of Apple's, of the compiled model beside it.
             let model = url.deletingPathExtension().appendingPathExtension("mom")
             guard FileManager.default.fileExists(atPath: model.path) else {
                 throw Self.failure(
@@ -66,7 +66,7 @@ package struct ModelReader: Sendable {
 
     private static func versionName(_ url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
-    /// Versions that are read with `read` when they are asked for.
+    /// Returns versions whose documents `read` reads on first use.
     private static func versions(
         at files: [URL], read: @escaping @Sendable (URL) throws(ModelFailure) -> ModelDocument
     ) -> [ModelVersions.Version] {
@@ -105,7 +105,7 @@ package struct ModelReader: Sendable {
             return result
         case .success(let current?): problem = "names '\(current)' as current, which is not there"
         case .success(nil):
-            // As Xcode leaves it behind; of one version there is nothing to say.
+            // Xcode writes no `.xccurrentversion` in this case; with one version, none is needed.
             if names.count == 1 { return result }
             problem = "names no current version"
         case .failure: problem = "is not a property list"
@@ -118,7 +118,7 @@ package struct ModelReader: Sendable {
         return result
     }
 
-    /// What `.xccurrentversion` names; `nil` where it names nothing.
+    /// Returns the version name in `.xccurrentversion`; `nil` if it contains none.
     private static func mark(_ data: Data) -> Result<String?, ModelFailure> {
         do {
             guard let name = try PropertyListValue(propertyList: data)["_XCCurrentVersionName"]?.string, !name.isEmpty
@@ -165,7 +165,7 @@ package struct ModelReader: Sendable {
             name: name, versions: versions,
             currentName: ModelVersions.fallback(among: names) ?? name)
         if let current = list?["NSManagedObjectModel_CurrentVersionName"]?.string {
-            // Should it be missing, another one in its place would open stores that it must not open.
+            // If the current version is missing, another version in its place would open stores of the wrong version.
             result.currentName = current
             result.namesCurrentVersion = true
             if !names.contains(current) {
@@ -200,7 +200,7 @@ package struct ModelReader: Sendable {
 
     // MARK: Files
 
-    /// The files in a folder that have the extension, numbers in their names sorted as numbers.
+    /// Returns the files in a folder with the extension, sorted by name with numbers by value.
     private static func contents(of folder: URL, extension: String) throws(ModelFailure) -> [URL] {
         let names: [String]
         do {
@@ -220,8 +220,8 @@ package struct ModelReader: Sendable {
 }
 
 extension ModelDocument {
-    /// Tells the entities the hashes that Apple computed for them, which a store's metadata or a compiled model's
-    /// `VersionInfo.plist` has.
+    /// Stores Apple's version hashes of the entities, from a store's metadata or a compiled model's
+    /// `VersionInfo.plist`.
     package mutating func setKnownVersionHashes(_ hash: (String) -> Data?) {
         for index in entities.indices { entities[index].knownVersionHash = hash(entities[index].name) }
     }

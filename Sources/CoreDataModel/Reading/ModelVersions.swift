@@ -2,42 +2,42 @@ import CoreDataPrimitives
 import Foundation
 import Synchronization
 
-/// The versions of a model, as a `.xcdatamodeld` or `.momd` holds them; one for a file without versions.
+/// The versions of a model in a `.xcdatamodeld` or `.momd`; one version for a file without versions.
 package struct ModelVersions: Sendable {
-    /// A version, whose document is read from its file when it is first asked for: of a folder of a hundred versions
-    /// most programs need one.
+    /// A version whose document is read from its file on first use: of a folder with a hundred versions, most programs
+    /// need only one.
     package struct Version: Sendable {
-        /// The version's file name without extension, which the document's name repeats.
+        /// The version's file name without extension; the document has the same name.
         package var name: String
-        private var content: LateDocument
+        private var content: LazyDocument
 
-        /// What is wrong with it, and with its file, is in its diagnostics.
+        /// The model; its diagnostics contain all errors of the version and its file.
         package var document: ModelDocument {
             get { content.document }
-            set { content = LateDocument(newValue) }
+            set { content = LazyDocument(newValue) }
         }
 
         package init(name: String, document: ModelDocument) {
             self.name = name
-            content = LateDocument(document)
+            content = LazyDocument(document)
         }
 
-        /// - Parameter read: reads the document; called once, and not before it is asked for.
+        /// - Parameter read: reads the document; called at most once, on first use.
         init(name: String, read: @escaping @Sendable () -> ModelDocument) {
             self.name = name
-            content = LateDocument(read)
+            content = LazyDocument(read)
         }
     }
 
     /// The model's file name without extension.
     package var name: String
-    /// By name, numbers in it as numbers: `Model`, `Model 2`, `Model 10`.
+    /// Sorted by name, with numbers by value: `Model`, `Model 2`, `Model 10`.
     package var versions: [Version]
     /// The name of the version that applications use.
     package var currentName: String
-    /// Whether the file itself says so, even of a single version: a compiled model repeats it.
+    /// Whether the file names the current version, even for a single version: a compiled model then names it too.
     package var namesCurrentVersion = false
-    /// What is suspicious about the model as a whole; what is wrong with a version is in its document.
+    /// Warnings about the model as a whole; problems of a version are in its document.
     package var diagnostics: [Diagnostic] = []
 
     package init(name: String, versions: [Version], currentName: String) {
@@ -50,19 +50,20 @@ package struct ModelVersions: Sendable {
 
     package subscript(name: String) -> ModelDocument? { versions.first { $0.name == name }?.document }
 
-    /// The version that is current where the model's file does not say so: the first by name, which Xcode makes first;
-    /// it marks another as soon as one is chosen. A copy of the folder under another name has the same.
+    /// Returns the current version of a model whose file does not name one: the first by name, which Xcode made first.
+    /// Xcode names the current version as soon as the developer selects another. A renamed copy of the folder has the
+    /// same fallback.
     static func fallback(among names: [String]) -> String? { names.first }
 }
 
-/// A document that is read when it is first asked for, once.
-private final class LateDocument: Sendable {
+/// A document that is read once, on first use.
+private final class LazyDocument: Sendable {
     private enum State {
         case unread(@Sendable () -> ModelDocument)
         case read(ModelDocument)
     }
 
-    /// Guards that only one reads the file; the others wait for it.
+    /// Ensures that one thread reads the file; others wait for it.
     private let state: Mutex<State>
 
     init(_ document: ModelDocument) { state = Mutex(.read(document)) }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Tells an archived predicate or expression in the predicate language.
+/// Converts an archived predicate or expression to the predicate language.
 ///
 ///     NSComparisonPredicate(length, 3, >=)     // length >= 3
 ///
-/// `nil` where it holds something that the language has no spelling for, such as a block or an object.
+/// The result is `nil` if it contains an object or block that the language cannot spell.
 package enum PredicateArchive {
-    /// The text of a predicate, or the text itself where an archive of ours holds one.
+    /// Returns the text of a predicate; an archive of this library may contain the text itself.
     package static func predicate(_ value: ArchivedValue) -> String? {
         if let text = value.text { return text }
         var printer = PredicateArchivePrinter()
@@ -21,7 +21,7 @@ package enum PredicateArchive {
 }
 
 private struct PredicateArchivePrinter {
-    /// How many more objects may be visited, and how deep: archives may have circles, and parts used many times.
+    /// The maximum number of objects to visit, and the maximum depth: archives may have cycles and shared parts.
     private var budget = 20_000
     private var depth = 0
     private static let depthLimit = 64
@@ -135,7 +135,7 @@ private struct PredicateArchivePrinter {
         }
     }
 
-    /// A key path or a function; both are archived as a selector with operand and arguments.
+    /// Converts a key path or a function; both are archived as a selector with operand and arguments.
     private mutating func function(_ object: ArchivedObject) -> String? {
         guard let selector = object["NSSelectorName"].text else { return nil }
         let arguments = object["NSArguments"].object?.elements ?? []
@@ -152,7 +152,7 @@ private struct PredicateArchivePrinter {
             guard let text = argument.object.flatMap({ expression($0) }) else { return nil }
             texts.append(text)
         }
-        // The library's own functions belong to a class, which is a constant without a value.
+        // The operand of Apple's built-in functions is a class: a constant without a value.
         if operand == nil || operand?["NSConstantValueClassName"].isNone == false {
             return Self.call(selector, texts)
         }
@@ -180,7 +180,7 @@ private struct PredicateArchivePrinter {
         guard let elements else { return nil }
         var texts: [String] = []
         for element in elements {
-            // An aggregate holds expressions, a constant collection holds values.
+            // An aggregate contains expressions, a constant collection contains values.
             let isExpression = element.object?.isKind(of: "NSExpression") ?? false
             let text = isExpression ? element.object.flatMap { expression($0) } : constant(element)
             guard let text else { return nil }
@@ -211,7 +211,7 @@ private struct PredicateArchivePrinter {
         }
     }
 
-    /// A key path whose keys that are words of the language are marked so that they are read as keys.
+    /// Returns a key path in which keys that are keywords of the language are escaped.
     private static func keyPath(_ path: String) -> String {
         path.split(separator: ".", omittingEmptySubsequences: false).map { key in
             PredicateText.reservedWords.contains(key.uppercased()) ? "#" + key : String(key)
@@ -220,7 +220,7 @@ private struct PredicateArchivePrinter {
 }
 
 extension PredicateText {
-    /// A date, as the language has it.
+    /// Returns a date in the predicate language.
     static func date(_ seconds: Double) -> String { "CAST(\(String(format: "%f", seconds)), \"NSDate\")" }
 
     static let reservedWords: Set<String> = [

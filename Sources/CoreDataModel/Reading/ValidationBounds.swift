@@ -1,16 +1,16 @@
-/// The bounds and the pattern among an attribute's validation predicates.
+/// Extracts the bounds and the pattern from an attribute's validation predicates.
 ///
 ///     SELF >= 1 (1620), SELF <= 5 (1610)     // minimum "1", maximum "5"
 package struct ValidationBounds {
     package private(set) var minimum: String?
     package private(set) var maximum: String?
     package private(set) var pattern: String?
-    /// What is neither, or has another warning than the one of a bound.
+    /// The predicates that are no bound, or whose warning differs from that of a bound.
     package private(set) var others: [ValidationElement] = []
 
     package init(_ validations: [ValidationElement], type: AttributeType) {
         for validation in validations where !take(validation, type: type) { others.append(validation) }
-        // Only what reading would make of them again may be told as bounds.
+        // Treat a predicate as a bound only if reading the bound would produce it again.
         let again = AttributeReader.validations(type: type, minimum: minimum, maximum: maximum, pattern: pattern) { _ in
         }
         if again + others != validations {
@@ -19,7 +19,7 @@ package struct ValidationBounds {
         }
     }
 
-    /// The bounds that the predicates say, whatever their warnings; where several say one, the first.
+    /// Returns the bounds in the predicates regardless of their warnings; for duplicates, the first.
     package static func limits(
         of validations: [ValidationElement], type: AttributeType
     ) -> (minimum: String?, maximum: String?) {
@@ -37,7 +37,7 @@ package struct ValidationBounds {
         return limits
     }
 
-    /// The predicates that bounds and a pattern stand for; `nil` where an attribute of that type cannot have them.
+    /// Returns the predicates of bounds and a pattern; `nil` if an attribute of the type cannot have them.
     package static func validations(
         type: AttributeType, minimum: String?, maximum: String?, pattern: String?
     ) -> [ValidationElement]? {
@@ -66,7 +66,7 @@ package struct ValidationBounds {
 }
 
 extension PredicateText {
-    /// The text that a string literal stands for; `nil` for anything else.
+    /// Returns the text of a string literal; `nil` for anything else.
     static func unquoted(_ literal: String) -> String? {
         guard literal.count >= 2, literal.first == "\"", literal.last == "\"" else { return nil }
         var result = ""

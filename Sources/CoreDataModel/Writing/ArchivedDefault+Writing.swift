@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import Foundation
 
 extension ArchivedDefault {
-    /// A default as an archive holds it; what only its owner understands is left out.
+    /// Adds a default to an archive; values that only their owner understands are omitted.
     static func reference(
         to value: Value, type: AttributeType, in writer: inout KeyedArchiveWriter
     ) -> PropertyListValue {

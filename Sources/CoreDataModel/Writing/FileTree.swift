@@ -1,15 +1,15 @@
 import Foundation
 
-/// Files of a folder, written whole or not at all.
+/// The files of a folder, written completely or not at all.
 package struct FileTree: Hashable, Sendable {
-    /// Content by path below the folder, `Library.xcdatamodel/contents`.
+    /// The content by path relative to the folder: `Library.xcdatamodel/contents`.
     package var files: [String: Data]
 
     package init(files: [String: Data] = [:]) { self.files = files }
 
-    /// Makes the folder, in the place of one that is there, in one step as far as the system can.
+    /// Writes the folder and replaces an existing one, in one step as far as the system supports it.
     ///
-    /// A folder that has exactly these files already is left alone.
+    /// A folder that already contains exactly these files is not changed.
     ///
     /// - Returns: whether anything was written.
     @discardableResult

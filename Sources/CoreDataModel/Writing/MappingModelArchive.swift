@@ -2,19 +2,19 @@ import CoreDataPrimitives
 import Foundation
 
 extension MappingModelDocument {
-    /// The mapping model as a `.cdm`: a keyed archive with Apple's classes and keys.
+    /// Returns the mapping model as a `.cdm`: a keyed archive with Apple's classes and keys.
     ///
-    /// Expressions that are not key paths, functions, constants or conditions are archived as their text, which only our
-    /// reader understands.
+    /// Expressions that are not key paths, functions, constants or conditions are archived as text, which only this
+    /// library reads.
     package func archive() -> Data {
         var encoder = MappingModelEncoder()
         return encoder.encode(self)
     }
 
-    /// Writes the archive, in the place of what is there; what is the same is left alone.
+    /// Writes the archive and replaces an existing one; an identical file is not changed.
     ///
     /// - Returns: whether anything was written.
-    /// - Throws: an error for the name of a source, which would be read as one.
+    /// - Throws: an error if the file name is that of a source, because readers would treat it as one.
     @discardableResult
     package func write(to url: URL) throws -> Bool {
         guard url.pathExtension != Self.sourceExtension else {

@@ -2,17 +2,17 @@ import CoreDataPrimitives
 import Foundation
 
 extension ModelArchive {
-    /// The model as a `.mom`: a keyed archive with Apple's classes and keys.
+    /// Returns the model as a `.mom`: a keyed archive with Apple's classes and keys.
     ///
-    /// Throws what is wrong with the model, if it does not compile. Predicates that are not plain comparisons are
-    /// archived as their text, which only our reader understands.
+    /// Throws the errors of a model that does not compile. Predicates that are not plain comparisons are archived as
+    /// text, which only this library reads.
     package static func archive(_ document: ModelDocument) throws(ModelFailure) -> Data {
         _ = try ModelCompiler.compile(document)
         var encoder = ModelArchiveEncoder(document, form: .compiledModel)
         return encoder.encode()
     }
 
-    /// The model as a store caches it in `Z_MODELCACHE`, compressed.
+    /// Returns the compressed model that a store caches in `Z_MODELCACHE`.
     package static func modelCache(for document: ModelDocument) throws(ModelFailure) -> Data {
         _ = try ModelCompiler.compile(document)
         var encoder = ModelArchiveEncoder(document, form: .storeCache)
@@ -20,7 +20,7 @@ extension ModelArchive {
     }
 }
 
-/// Archives a ``ModelDocument`` that compiles.
+/// Archives a ``ModelDocument``, which must compile.
 struct ModelArchiveEncoder {
     enum Form {
         case compiledModel
@@ -35,7 +35,7 @@ struct ModelArchiveEncoder {
     private var entityReferences: [String: PropertyListValue] = [:]
     private var propertyReferences: [String: PropertyListValue] = [:]
     private let entityByName: [String: EntityElement]
-    /// Of index elements so far, numbered through the model.
+    /// The number of index elements so far; they are numbered across the model.
     private var expressionCount = 0
 
     init(_ document: ModelDocument, form: Form) {
@@ -121,13 +121,13 @@ struct ModelArchiveEncoder {
         if !entity.uniquenessConstraints.isEmpty {
             values["NSUniqueTuples"] = nameLists(entity.uniquenessConstraints)
         }
-        // A cached model lists what others imply.
+        // A cached model also lists implied indexes.
         let indexes = form == .storeCache ? document.storedIndexes(of: entity) : entity.fetchIndexes
         if !indexes.isEmpty {
             let references = indexes.map { fetchIndex($0, of: entity) }
             values["NSFetchIndexDescriptions"] = writer.array(references, isMutable: true)
         }
-        // Old frameworks know indexes of several properties by these lists only.
+        // Old frameworks read indexes of several properties only from these lists.
         var several = entity.fetchIndexes.filter { $0.elements.allSatisfy { $0.listedName != nil } }
             .map { $0.elements.compactMap(\.listedName) }.filter { $0.count > 1 }
         several += entity.compoundIndexes.filter { !several.contains($0) }
@@ -161,7 +161,7 @@ struct ModelArchiveEncoder {
         return reference
     }
 
-    /// A property of its own: `expression1`, `expression2`, ….
+    /// Adds a property for the expression: `expression1`, `expression2`, ….
     private mutating func addExpression(
         of element: FetchIndexElement.Element, to values: inout [String: PropertyListValue]
     ) {
@@ -221,7 +221,7 @@ struct ModelArchiveEncoder {
         writer.define(target, classes, values)
     }
 
-    /// The bit set that repeats which of the common values there are.
+    /// Returns the bit set of the common flags, which the archive repeats.
     private func bits(of property: PropertyElement, isTransient: Bool, isReadOnly: Bool) -> Int64 {
         var isOrdered = false
         if case .relationship(let relationship) = property.kind { isOrdered = relationship.isOrdered }
@@ -237,7 +237,7 @@ struct ModelArchiveEncoder {
     private mutating func encode(_ validations: [ValidationElement], in values: inout [String: PropertyListValue]) {
         if validations.isEmpty { return }
         let predicates = validations.map { PredicateArchiveWriter.predicate($0.predicate, in: &writer) }
-        // Codes are numbers, warnings of the model's own are texts.
+        // Codes are numbers; the model's own warnings are texts.
         let warnings = validations.map { validation in
             Int64(validation.warning).map { writer.scalar(.integer($0)) } ?? writer.text(validation.warning)
         }
@@ -245,7 +245,7 @@ struct ModelArchiveEncoder {
         values["NSValidationWarnings"] = writer.array(warnings)
     }
 
-    /// Adds what is an attribute's own, and returns its classes below `NSPropertyDescription`.
+    /// Adds the fields of an attribute, and returns its classes below `NSPropertyDescription`.
     private mutating func encode(
         _ attribute: AttributeElement, of entity: EntityElement, in values: inout [String: PropertyListValue]
     ) -> [String] {
@@ -294,7 +294,7 @@ struct ModelArchiveEncoder {
         }
     }
 
-    /// The inverse where it is declared: in the destination or the nearest ancestor that has it.
+    /// Returns the inverse from its declaration: the destination, or the nearest ancestor that declares it.
     private func inverse(_ name: String, in entity: String?) -> PropertyListValue {
         var current = entity
         while let entity = current {

@@ -1,40 +1,40 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A model compiled to the files that applications load, as Apple's `momc` makes them:
+/// A model compiled to the files that applications load, in the format of Apple's `momc`:
 ///
 ///     Library.xcdatamodeld        Library.momd
 ///       .xccurrentversion           VersionInfo.plist
 ///       Library.xcdatamodel         Library.mom
 ///       Library 2.xcdatamodel       Library 2.mom
 ///
-/// A `.xcdatamodel` on its own becomes one `.mom`. Nothing is written before ``write(to:)``.
+/// A single `.xcdatamodel` becomes one `.mom`. Only ``write(to:)`` writes files.
 package struct ModelCompilation: Sendable {
-    /// The name that the compiled model has by convention: `Library.momd` or `Library.mom`.
+    /// The conventional name of the compiled model: `Library.momd` or `Library.mom`.
     package let fileName: String
-    /// The files of the folder by name; for a `.mom` the one file under ``fileName``.
+    /// The files of the folder by name; for a `.mom`, the one file under ``fileName``.
     package let files: [String: Data]
-    /// The versions that were compiled, their classes named as in the compiled model.
+    /// The versions that were compiled, with class names as in the compiled model.
     package let versions: ModelVersions
-    /// What is suspicious about the model, but does not stop it.
+    /// Warnings about the model.
     package let warnings: [Diagnostic]
-    /// Why versions are left out. A build must not go on with them; a tool may write what there is.
+    /// The errors of versions that were omitted. A build must stop; a tool may write the other versions.
     package let errors: [Diagnostic]
 
     private let isFolder: Bool
 
     /// Compiles a model.
     ///
-    /// - Parameter module: the module of the model's classes. It is put before names that ask for it with a leading
-    ///   point, and before those whose class is generated (in that module, that is) without one.
-    /// - Throws: every error of every version, with file and line, if the current version is among them.
+    /// - Parameter module: the module of the model's classes. It is added to class names with a leading dot, and to
+    ///   generated classes (which are in that module) whose names have no module.
+    /// - Throws: every error of every version, with file and line, if the current version has errors.
     package init(of url: URL, module: String? = nil) throws(ModelFailure) {
         try self.init(
             of: ModelReader.read(contentsOf: url),
             isFolder: ["xcdatamodeld", "momd"].contains(url.pathExtension), module: module)
     }
 
-    /// Compiles versions that have been read, to a `.momd` or, of a single one, a `.mom`.
+    /// Compiles versions that were read: to a `.momd`, or for a single version to a `.mom`.
     package init(of source: ModelVersions, isFolder: Bool, module: String? = nil) throws(ModelFailure) {
         var versions = source
         versions.versions = []
@@ -74,7 +74,7 @@ package struct ModelCompilation: Sendable {
                 "NSManagedObjectModel_VersionHashes": .dictionary(hashes),
                 "NSManagedObjectModel_VersionChecksums": .dictionary(checksums),
             ]
-            // Apple's compiler names the current version only where the source does.
+            // Apple's compiler names the current version only if the source does.
             if source.versions.count > 1 || versions.namesCurrentVersion {
                 info["NSManagedObjectModel_CurrentVersionName"] = .string(versions.currentName)
             }
@@ -90,11 +90,11 @@ package struct ModelCompilation: Sendable {
         Diagnostic(.error, "model '\(model)' has no version '\(version)', which is its current one")
     }
 
-    /// Writes the compiled model, whole or not at all, in the place of what is there.
+    /// Writes the compiled model completely or not at all, and replaces an existing one.
     ///
-    /// What is there and the same is left alone, so that nothing that depends on it is built again.
+    /// Identical files are not changed, so that a build does not rebuild their dependents.
     ///
-    /// - Parameter url: where the `.momd` or `.mom` itself shall be; folders on the way are made.
+    /// - Parameter url: the location of the `.momd` or `.mom` itself; missing parent folders are made.
     /// - Returns: whether anything was written.
     @discardableResult
     package func write(to url: URL) throws -> Bool {
@@ -108,8 +108,8 @@ package struct ModelCompilation: Sendable {
 }
 
 extension ModelDocument {
-    /// Names each class as a compiled model does: with the module where the source asks for it (`.Item`), and where
-    /// the class is generated, which makes it certain to be in the module.
+    /// Qualifies class names as in a compiled model: with the module if the source asks for it (`.Item`), and for
+    /// generated classes, which are in the module.
     package mutating func qualifyClassNames(with module: String?) {
         for index in entities.indices {
             entities[index].className = entities[index].compiledClassName(inModule: module)
@@ -118,7 +118,7 @@ extension ModelDocument {
 }
 
 extension EntityElement {
-    /// The name of the class as a model says it that is compiled for that module.
+    /// Returns the name of the class in a model that is compiled for the module.
     func compiledClassName(inModule module: String?) -> String? {
         guard let name = className, name != "NSManagedObject" else { return className }
         let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name

@@ -1,10 +1,9 @@
 import Foundation
 
-/// Archives predicates and expressions as Foundation's objects, as far as models and mappings commonly have them:
-/// comparisons of key paths, variables and constants, joined by AND or OR, and what mappings ask of their manager.
+/// Archives predicates and expressions as Foundation's objects. It supports the common forms of models and mappings:
+/// comparisons of key paths, variables and constants, joined by AND or OR, and calls of the migration manager.
 ///
-/// Everything else is archived as its text, which ``PredicateArchive`` reads back and Apple's decoder does not
-/// understand.
+/// Other expressions are archived as text, which ``PredicateArchive`` reads and Apple's decoder does not.
 struct PredicateArchiveWriter {
     private var tokens: ArraySlice<Token>
 
@@ -18,7 +17,7 @@ struct PredicateArchiveWriter {
     static func predicate(_ text: String?, in writer: inout KeyedArchiveWriter) -> PropertyListValue {
         guard let text else { return KeyedArchiveWriter.null }
         guard let tokens = tokens(of: text) else { return writer.text(text) }
-        // Parsing adds objects; on failure the archive stays without them.
+        // Parsing adds objects; if it fails, the archive must not contain them.
         var attempt = writer
         var parser = PredicateArchiveWriter(tokens: tokens[...])
         guard let result = parser.disjunction(&attempt), parser.tokens.isEmpty else { return writer.text(text) }
@@ -94,7 +93,7 @@ struct PredicateArchiveWriter {
         return type
     }
 
-    /// The bits of `[cd]`, 0 without; `nil` for letters that mean nothing.
+    /// Returns the bits of `[cd]`, 0 without options; `nil` for unknown letters.
     private mutating func comparisonOptions() -> Int64? {
         guard takes("[") else { return 0 }
         guard case .word(let letters)? = tokens.popFirst(), takes("]") else { return nil }
@@ -244,7 +243,7 @@ struct PredicateArchiveWriter {
             ])
     }
 
-    /// `pages.@count` is a function of the key path before it, `count:(pages)`.
+    /// Converts `pages.@count` to a function of the key path before it, `count:(pages)`.
     private static func collectionOperator(
         _ keys: [String], mark: Int, _ writer: inout KeyedArchiveWriter
     ) -> PropertyListValue? {
@@ -309,7 +308,7 @@ struct PredicateArchiveWriter {
         return true
     }
 
-    /// The tokens of a text; `nil` if it has something in it that is none of them.
+    /// Returns the tokens of a text; `nil` if it contains an unknown token.
     private static func tokens(of text: String) -> [Token]? {
         var result: [Token] = []
         var rest = Substring(text)

@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// The result of a comparison, for people and programs.
+/// The result of a comparison, as text and as JSON.
 package struct DifferenceReport: Encodable {
     package struct Named: Encodable {
         package var from: String
@@ -29,7 +29,7 @@ package struct DifferenceReport: Encodable {
         package var canBeInferred: Bool
         package var obstacles: [Obstacle]
         package var cautions: [Caution]
-        /// Entities of both models whose version hashes differ.
+        /// The entities of both models whose version hashes differ.
         package var differingHashes: [String]
     }
 

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What a ``ModelPage`` says of one entity.
+/// The section of a ``ModelPage`` about one entity.
 struct EntitySection {
     let page: ModelPage
     let entity: EntityElement
@@ -68,7 +68,7 @@ struct EntitySection {
 
     private func anchor(_ property: PropertyElement) -> String { Markup.anchor(entity.name, property.name) }
 
-    /// What is said of a property beside its columns.
+    /// Returns the remarks about a property that are not in its columns.
     private func remarks(_ property: PropertyElement, _ own: [String]) -> String {
         var remarks = own
         if property.isTransient { remarks.append("transient") }
@@ -87,7 +87,7 @@ struct EntitySection {
             ids.append(anchor(property))
             return [
                 Markup.code(property.name), type(attribute, of: property), property.isOptional ? "yes" : "no",
-                defaultText(attribute),
+                defaultText(attribute, of: property),
                 attribute.validations.map { Markup.code($0.predicate) }.joined(separator: "<br>"), column(property),
                 remarks(property, details(attribute)),
             ]
@@ -101,7 +101,8 @@ struct EntitySection {
     private func type(_ attribute: AttributeElement, of property: PropertyElement) -> String {
         guard attribute.type == .composite else { return Markup.escaped(attribute.type.displayName) }
         if ["1", "true", "YES"].contains(property.userInfo["EnumType"] ?? "") {
-            // SwiftData keeps a raw value in an element of the property's name, and has an element for each case otherwise.
+            // SwiftData stores a raw value in an element with the property's name; otherwise it has an element for each
+            // case.
             if attribute.elements.count == 1, let element = attribute.elements.first, element.name == property.name,
                 case .attribute(let raw) = element.kind
             {
@@ -113,7 +114,8 @@ struct EntitySection {
         return "Composite of " + attribute.elements.map { Markup.code($0.name) }.joined(separator: ", ")
     }
 
-    private func defaultText(_ attribute: AttributeElement) -> String {
+    private func defaultText(_ attribute: AttributeElement, of property: PropertyElement) -> String {
+        if let text = page.defaults["\(entity.name).\(property.name)"] { return Markup.code(text) }
         guard case .success(let value) = DefaultValue.of(attribute) else { return "" }
         switch value {
         case .null: return ""
@@ -121,17 +123,9 @@ struct EntitySection {
             return Date(timeIntervalSinceReferenceDate: seconds).formatted(.iso8601)
         case .integer(let number) where attribute.type.kind == .boolean: return number == 0 ? "NO" : "YES"
         case .string(let text): return text.isEmpty ? "<em>empty text</em>" : Markup.code(text)
-        case .data(let data): return Self.jsonText(data).map(Markup.code) ?? "\(data.count) bytes"
+        case .data(let data): return "\(data.count) bytes"
         default: return Markup.escaped(attribute.defaultValueText ?? Self.plain(value))
         }
-    }
-
-    /// The text of a JSON object or array, which SwiftData keeps as bytes.
-    private static func jsonText(_ data: Data) -> String? {
-        guard let first = data.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-            (try? JSONSerialization.jsonObject(with: data)) != nil
-        else { return nil }
-        return String(data: data, encoding: .utf8)
     }
 
     private static func plain(_ value: Value) -> String {

@@ -2,25 +2,30 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Writes a model as one HTML page that needs nothing beside it: drawing, entities, everything they have, an index.
+/// Writes a model as one self-contained HTML page: drawing, entities with all their properties, and an index.
 ///
 ///     let page = ModelPage(document, model: model, names: names).html
 package struct ModelPage {
     let document: ModelDocument
     let model: CompiledModel
     let names: ModelStoreNames
+    let defaults: [String: String]
     let title: String
     private let scene: DiagramScene
 
     /// - Parameters:
     ///   - names: the tables and columns of a store; without them the page has no SQL names.
-    ///   - usesPositions: whether the drawing follows the places that Xcode gave the entities.
+    ///   - defaults: by `Book.cover`, the text of a default whose stored form is unreadable: bytes, an archive, the
+    ///     elements of a composite.
+    ///   - usesPositions: whether the drawing uses the positions of the entities in Xcode.
     package init(
-        _ document: ModelDocument, model: CompiledModel, names: ModelStoreNames = .init(), usesPositions: Bool = true
+        _ document: ModelDocument, model: CompiledModel, names: ModelStoreNames = .init(),
+        defaults: [String: String] = [:], usesPositions: Bool = true
     ) {
         self.document = document
         self.model = model
         self.names = names
+        self.defaults = defaults
         title = document.name ?? "Model"
         scene = DiagramScene(ModelDiagram(document), usesPositions: usesPositions)
     }
@@ -160,7 +165,7 @@ package struct ModelPage {
     }
 }
 
-/// Pieces of HTML; every text from a model goes through ``escaped(_:)``.
+/// Pieces of HTML; every text from a model is escaped with ``escaped(_:)``.
 enum Markup {
     static func escaped(_ text: String) -> String { SVGDrawing.escaped(text) }
 
@@ -170,7 +175,7 @@ enum Markup {
         "<a href=\"#\(anchor)\"><code>\(escaped(text))</code></a>"
     }
 
-    /// An identifier that no other entity or property has, in letters that need no escaping.
+    /// Returns a unique identifier of an entity or property, in characters that need no escaping.
     static func anchor(_ entity: String, _ property: String? = nil) -> String {
         func safe(_ text: String) -> String {
             text.unicodeScalars.map { scalar in
@@ -192,10 +197,10 @@ enum Markup {
             """
     }
 
-    /// A table with a caption for those who hear it; nothing where there are no rows. The first cell names its row.
+    /// Returns a table with a caption for screen readers; empty without rows. The first cell of a row is its header.
     static func table(_ caption: String, _ columns: [String], _ rows: [[String]], ids: [String] = []) -> String {
         guard !rows.isEmpty else { return "" }
-        // A column that says nothing in any row is left out.
+        // Omit a column that is empty in every row.
         let used = columns.indices.filter { column in column == 0 || rows.contains { !$0[column].isEmpty } }
         let head = used.map { "<th scope=\"col\">\(escaped(columns[$0]))</th>" }.joined()
         let body = rows.enumerated().map { index, row in

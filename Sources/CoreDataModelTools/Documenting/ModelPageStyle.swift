@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// The look of a ``ModelPage``: light, dark and on paper.
+/// The style sheet of a ``ModelPage``: light, dark and print.
 enum ModelPageStyle {
     static let css = """
 

@@ -1,16 +1,17 @@
 import CoreDataModel
 import CoreDataStore
 
-/// The names that a store gives to what a model has.
+/// The names of a model's tables and columns in a store.
 package struct ModelStoreNames: Sendable {
     /// The table of each entity by name; subentities share their root's.
     package var tables: [String: String] = [:]
-    /// By `Book.title`: the column; of a composite attribute those of its elements; of a many-to-many relationship the join table.
+    /// By `Book.title`: the column; the columns of a composite attribute's elements; the join table of a many-to-many
+    /// relationship.
     package var columns: [String: String] = [:]
 
     package init() {}
 
-    /// The names that a fresh store of the whole model gives its tables and columns.
+    /// The names of tables and columns in a new store of the whole model.
     package init(of model: CompiledModel) {
         let schema = SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
         for entity in model.entities {

@@ -1,15 +1,16 @@
 import CoreDataModel
 
-/// Places the boxes of a diagram: each connected part by ``LayeredLayout``, the parts beside each other.
+/// Positions the boxes of a diagram: ``LayeredLayout`` arranges each connected component, and the components are packed
+/// next to each other.
 enum DiagramLayout {
     typealias Frame = DiagramScene.Frame
     typealias Size = (width: Int, height: Int)
 
     static let margin = 40
 
-    // MARK: As in Xcode
+    // MARK: Xcode's positions
 
-    /// The places that Xcode gave the boxes, spread so that boxes of our size fit; `nil` where some have none or overlap.
+    /// Returns Xcode's positions, scaled so that boxes of our size fit; `nil` if boxes have no position or overlap.
     static func framesFromPositions(_ diagram: ModelDiagram, _ sizes: [Size]) -> [Frame]? {
         let places = diagram.boxes.compactMap { box -> Frame? in
             func number(_ key: String) -> Int? {
@@ -42,7 +43,7 @@ enum DiagramLayout {
         Int((Double(value) / Double(DiagramMetrics.step)).rounded(.down)) * DiagramMetrics.step
     }
 
-    // MARK: Ours
+    // MARK: Computed positions
 
     static func frames(_ diagram: ModelDiagram, _ sizes: [Size]) -> [Frame] {
         let parts = components(diagram).map { boxes in
@@ -51,7 +52,7 @@ enum DiagramLayout {
         return pack(parts, count: sizes.count)
     }
 
-    /// The boxes that hang together, largest part first.
+    /// Returns the connected components, largest first.
     private static func components(_ diagram: ModelDiagram) -> [[Int]] {
         var part = Array(diagram.boxes.indices)
         func root(_ box: Int) -> Int {
@@ -67,7 +68,7 @@ enum DiagramLayout {
             .sorted { ($1.count, $0[0]) < ($0.count, $1[0]) }
     }
 
-    /// Puts the parts on shelves, so that the whole is about as wide as a page is.
+    /// Packs the components on shelves, so that the whole has about the aspect ratio of a page.
     private static func pack(_ parts: [(boxes: [Int], frames: [Frame])], count: Int) -> [Frame] {
         var result = [Frame](repeating: Frame(x: 0, y: 0, width: 0, height: 0), count: count)
         let extents = parts.map { part in
@@ -76,14 +77,14 @@ enum DiagramLayout {
         let gap = 60
         let area = extents.reduce(0.0) { $0 + Double(($1.width + gap) * ($1.height + gap)) }
         let widest = max(extents.map(\.width).max() ?? 0, Int((area * 1.7).squareRoot()))
-        // Parts of like height share a shelf.
+        // Components of similar height share a shelf.
         let order = parts.indices.sorted { a, b in
             (parts[a].boxes.count > 1 ? 0 : 1, -extents[a].height, a) < (
                 parts[b].boxes.count > 1 ? 0 : 1, -extents[b].height, b
             )
         }
         var (x, y, shelf) = (0, 0, 0)
-        // Boxes that hang on nothing stay together: on the shelf if all fit, else on shelves of their own.
+        // Unconnected boxes stay together: on the current shelf if all fit, else on shelves of their own.
         let alone = order.filter { parts[$0].boxes.count == 1 }
         let aloneWidth = alone.reduce(0) { $0 + extents[$1].width + gap }
         for index in order {

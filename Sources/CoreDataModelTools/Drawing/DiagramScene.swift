@@ -1,9 +1,9 @@
 import CoreDataModel
 
-/// A diagram with places: what a renderer draws.
+/// A diagram with positions, ready to render.
 ///
-/// Everything lies on a grid of ``step`` units, so that edges meet rows in their middle and run in lanes. Boxes begin
-/// half a step below a line of the grid.
+/// All coordinates lie on a grid of ``step`` units, so that edges meet rows at their middle and run in lanes. Boxes
+/// start half a step below a grid line.
 /// ```
 ///   y = 5 mod 10   ┌──────────────┐
 ///                  │ title        │  height 30, port in the middle
@@ -34,24 +34,24 @@ package struct DiagramScene: Sendable {
     }
 
     package let diagram: ModelDiagram
-    /// One for each box.
+    /// The frames of the boxes.
     package let frames: [Frame]
-    /// One for each edge: the corners from tip to tip.
+    /// The corners of each edge from end to end.
     package let paths: [[Point]]
 
     package var width: Int { (frames.map(\.maxX) + paths.flatMap { $0.map(\.x) }).max() ?? 0 }
     package var height: Int { (frames.map(\.maxY) + paths.flatMap { $0.map(\.y) }).max() ?? 0 }
 
-    /// Lays the diagram out.
+    /// Lays out the diagram.
     ///
-    /// - Parameter usesPositions: whether to leave boxes where Xcode has them, if it has all of them apart.
+    /// - Parameter usesPositions: whether to keep Xcode's positions, if every box has one and none overlap.
     package init(_ diagram: ModelDiagram, usesPositions: Bool = true) {
         let sizes = diagram.boxes.map(DiagramMetrics.size)
         let kept = usesPositions ? DiagramLayout.framesFromPositions(diagram, sizes) : nil
         let frames = kept ?? DiagramLayout.frames(diagram, sizes)
         var router = EdgeRouter(diagram: diagram, frames: frames)
         let paths = router.routes()
-        // Edges may run outside of the boxes: the scene begins where they do.
+        // Edges may extend beyond the boxes: the scene includes them.
         let left = min(frames.map(\.x).min() ?? 0, paths.flatMap { $0.map(\.x) }.min() ?? 0)
         let top = min(frames.map(\.y).min() ?? 0, paths.flatMap { $0.map(\.y) }.min() ?? 0)
         self.diagram = diagram
@@ -60,7 +60,7 @@ package struct DiagramScene: Sendable {
     }
 }
 
-/// The measures of boxes.
+/// The dimensions of boxes.
 enum DiagramMetrics {
     static let step = 10
     static let titleHeight = 30
@@ -83,14 +83,14 @@ enum DiagramMetrics {
         return (min(max(rounded, 120), widest), bodyOffset(of: box.rows.count, in: box) + padding)
     }
 
-    /// Where a row begins below the box's top.
+    /// Returns the offset of a row from the box's top.
     static func bodyOffset(of row: Int, in box: ModelDiagram.Box) -> Int {
         let attributes = box.rows.prefix { $0.kind == .attribute }.count
         let gap = row >= attributes && attributes > 0 && attributes < box.rows.count ? sectionGap : 0
         return titleHeight + padding + row * rowHeight + gap
     }
 
-    /// The middle of a port below the box's top.
+    /// Returns the offset of a port's middle from the box's top.
     static func portOffset(_ row: Int?, in box: ModelDiagram.Box) -> Int {
         row.map { bodyOffset(of: $0, in: box) + rowHeight / 2 } ?? titleHeight / 2
     }

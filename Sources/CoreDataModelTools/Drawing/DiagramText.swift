@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// Writes diagrams in the languages of tools that lay out by themselves.
+/// Writes diagrams in the languages of tools that compute the layout themselves.
 package enum DiagramText {
     // MARK: Mermaid
 
@@ -32,12 +32,12 @@ package enum DiagramText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Names stand in labels, so nothing in them can be taken for syntax.
+    /// Names are in labels, so that none is parsed as syntax.
     private static func mermaidName(_ box: Int) -> String { "E\(box)" }
 
     private static func mermaidText(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { result, scalar in
-            // What Mermaid would read as syntax or as HTML becomes an entity of its own.
+            // Encode characters that Mermaid would parse as syntax or HTML.
             if "\"#<>{}()~;&`:\\".unicodeScalars.contains(scalar) || scalar.value < 32 {
                 result += "#\(scalar.value);"
             } else {

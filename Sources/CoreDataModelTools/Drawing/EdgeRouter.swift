@@ -1,14 +1,14 @@
 import CoreDataModel
 
-/// Finds ways for edges along the grid, around boxes and beside each other.
+/// Routes edges along the grid, around boxes and next to each other.
 ///
-/// A shortest-path search over the points of the grid, where a corner, a crossing and above all a stretch that another
-/// edge has already costs more than some distance. Every edge leaves a box straight, far enough for its head.
+/// A shortest-path search over the points of the grid. A corner, a crossing, and above all a stretch that another edge
+/// uses, cost more than distance. Every edge leaves a box in a straight line that is long enough for its arrowhead.
 struct EdgeRouter {
     typealias Point = DiagramScene.Point
     typealias Frame = DiagramScene.Frame
 
-    /// Where an edge may leave a box: the tip at the box, and the point of the grid that it goes to first.
+    /// A point where an edge may leave a box: the tip at the box, and the first point on the grid.
     private struct Exit {
         var tip: Point
         var cell: Int
@@ -16,7 +16,7 @@ struct EdgeRouter {
     }
 
     private static let step = DiagramMetrics.step
-    /// Room around the boxes for edges that go outside.
+    /// The margin around the boxes for edges.
     private static let border = 8
 
     private let diagram: ModelDiagram
@@ -26,7 +26,7 @@ struct EdgeRouter {
     private let columns: Int
     private let rows: Int
     private var isBlocked: [Bool]
-    /// The group of the edges that run through a point, by direction: 0 none, -1 several.
+    /// The group of the edges through a point, by direction: 0 for none, -1 for several.
     private var horizontal: [Int32]
     private var vertical: [Int32]
     private var search: GridSearch
@@ -52,20 +52,20 @@ struct EdgeRouter {
         }
     }
 
-    /// The corners of every edge, in the diagram's order.
+    /// Returns the corners of every edge, in the diagram's order.
     mutating func routes() -> [[Point]] {
         let exits = diagram.edges.map { edge in
             let isInheritance = edge.kind == .inheritance
             return (self.exits(edge.from, isInheritance), self.exits(edge.to, isInheritance))
         }
-        // Hierarchies first, then the short edges, which have least choice.
+        // Route hierarchies first, then short edges, which have the fewest alternatives.
         let order = diagram.edges.indices.sorted { a, b in
             let (x, y) = (diagram.edges[a], diagram.edges[b])
             if x.kind != y.kind { return x.kind == .inheritance }
             return (distance(x), a) < (distance(y), b)
         }
         var paths = [[Point]](repeating: [], count: diagram.edges.count)
-        // Once more with all others in place, as the first ones knew of nobody.
+        // Route again with all other edges known, since the first ones were routed without them.
         for pass in 0..<2 {
             for index in order {
                 if pass > 0 { mark(paths, except: index) }
@@ -76,7 +76,7 @@ struct EdgeRouter {
         return paths
     }
 
-    /// Edges to one parent may share their way; other edges are groups of their own.
+    /// Returns the group of an edge: edges to the same parent may overlap; each other edge is a group of its own.
     private func group(_ index: Int) -> Int32 {
         let edge = diagram.edges[index]
         return Int32(edge.kind == .inheritance ? edge.to.box + 1 : diagram.boxes.count + index + 1)
@@ -135,7 +135,7 @@ struct EdgeRouter {
                 return corners([start.tip] + cells.map(point) + [goal.tip])
             }
             let cost = search.cost(state)
-            // Turning is a step of its own, so that the goal's direction counts.
+            // A turn is a separate step, so that the direction at the goal counts.
             search.offer(
                 state ^ 1, from: state, cost: cost + Self.cornerCost + occupied(current, !isVertical, group),
                 guess: guess(current, goals))
@@ -146,7 +146,7 @@ struct EdgeRouter {
                     cost: cost + Int32(Self.step) + occupied(next, isVertical, group), guess: guess(next, goals))
             }
         }
-        // No way: a straight line is better than none. Only boxes without room around them lead here.
+        // Without a route, draw a straight line. This happens only for boxes without room around them.
         return [starts[0].tip, goals[0].tip]
     }
 
@@ -160,7 +160,7 @@ struct EdgeRouter {
         return Int32((distances.min() ?? 0) * Self.step)
     }
 
-    /// What it costs that others run through or beside a point.
+    /// Returns the cost of other edges through or next to a point.
     private func occupied(_ cell: Int, _ isVertical: Bool, _ group: Int32) -> Int32 {
         let (along, across) = isVertical ? (vertical, horizontal) : (horizontal, vertical)
         if along[cell] == group { return 0 }
@@ -211,7 +211,7 @@ struct EdgeRouter {
         return ((min(a.x, b.x) - left) / Self.step...(max(a.x, b.x) - left) / Self.step).map { row * columns + $0 }
     }
 
-    /// The points without those in the middle of a straight stretch.
+    /// Removes the points inside straight stretches.
     private func corners(_ points: [Point]) -> [Point] {
         var result: [Point] = []
         for point in points where result.last != point {
@@ -225,11 +225,11 @@ struct EdgeRouter {
     }
 }
 
-/// The open and closed states of a shortest-path search, reused from one search to the next.
+/// The open and closed states of a shortest-path search, reused between searches.
 struct GridSearch {
     private var costs: [Int32]
     private var parents: [Int32]
-    /// In which search a state was last reached; older entries count as none.
+    /// The search in which a state was last reached; entries of earlier searches are invalid.
     private var epochs: [Int32]
     private var isClosed: [Bool]
     private var epoch: Int32 = 0
@@ -258,7 +258,7 @@ struct GridSearch {
         push((cost + guess, Int32(state)))
     }
 
-    /// The cheapest state that has not been looked at.
+    /// Returns the cheapest unvisited state.
     mutating func next() -> Int? {
         while let top = pop() {
             let state = Int(top.state)

@@ -1,15 +1,15 @@
 import CoreDataModel
 
-/// Places boxes that hang together in columns, so that edges are short and cross little.
+/// Arranges connected boxes in columns, so that edges are short and cross rarely.
 ///
-/// Several layerings are tried (columns by distance from each box, to one side or both), each in four steps: columns, order in the
-/// columns (barycentres), heights (order-preserving means), a cost. The cheapest wins; ties go to the first, so the
-/// same model always looks the same.
+/// It tries several layerings: columns by distance from each box, to one or both sides. Each has four steps: columns,
+/// order within the columns (barycentres), vertical positions (order-preserving means), and a cost. The cheapest
+/// layering wins, the first one among equals, so the layout of a model is deterministic.
 struct LayeredLayout {
     typealias Frame = DiagramScene.Frame
 
     private let sizes: [DiagramLayout.Size]
-    /// Edges by positions in the part, with the ports' heights below the boxes' tops.
+    /// The edges by indexes in the component, with the offsets of the ports from the boxes' tops.
     private let edges: [(a: Int, b: Int, portA: Int, portB: Int)]
     private let neighbours: [[(box: Int, own: Int, other: Int)]]
 
@@ -51,7 +51,7 @@ struct LayeredLayout {
 
     private static let gap = 40
 
-    /// How tall columns may be: for a drawing about as wide as high, and some flatter.
+    /// The height limits for columns: for an approximately square drawing, and some lower ones.
     private var heightLimits: [Int] {
         let tallest = sizes.map(\.height).max() ?? 0
         let area = sizes.reduce(0.0) { $0 + Double(($1.width + 110) * ($1.height + Self.gap)) }
@@ -60,12 +60,12 @@ struct LayeredLayout {
 
     // MARK: Columns
 
-    /// Boxes by their distance from `start`; columns that would be too tall continue in the next.
+    /// Groups the boxes by distance from `start`; a column that is too tall continues in the next.
     ///
-    /// - Parameter isTwoSided: whether what hangs on `start` is divided between its left and its right.
+    /// - Parameter isTwoSided: whether to divide the branches of `start` between its left and right side.
     private func columns(from start: Int, limit: Int, isTwoSided: Bool) -> [[Int]] {
         var distance = [Int?](repeating: nil, count: sizes.count)
-        // By which neighbour of the start each box was reached.
+        // The neighbour of the start through which each box was reached.
         var branch = Array(sizes.indices)
         distance[start] = 0
         var queue = [start]
@@ -90,7 +90,7 @@ struct LayeredLayout {
         return columns[0].reversed() + columns[1]
     }
 
-    /// The branches that make one half of the whole height, the largest first on the emptier side.
+    /// Selects branches with half of the total height: the largest first, each to the emptier side.
     private func leftBranches(_ boxes: [(branch: Int, height: Int)]) -> Set<Int> {
         let heights = Dictionary(boxes.map { ($0.branch, $0.height) }, uniquingKeysWith: +)
         var (left, leftHeight, rightHeight) = (Set<Int>(), 0, 0)
@@ -119,7 +119,7 @@ struct LayeredLayout {
         return columns
     }
 
-    /// Sorts each column by the mean height of what its boxes are connected to, forth and back.
+    /// Sorts each column by the mean position of the connected boxes, forwards and backwards.
     private func order(_ columns: inout [[Int]]) {
         var middle = [Double](repeating: 0, count: sizes.count)
         func stack(_ column: [Int]) {
@@ -145,7 +145,7 @@ struct LayeredLayout {
         }
     }
 
-    // MARK: Places
+    // MARK: Positions
 
     private func frames(_ columns: [[Int]]) -> [Frame] {
         var column = [Int](repeating: 0, count: sizes.count)
@@ -162,7 +162,7 @@ struct LayeredLayout {
                     y: DiagramLayout.snapped(Int(tops[box] - highest)) + DiagramMetrics.step / 2,
                     width: sizes[box].width, height: sizes[box].height)
             }
-            // A lane for each edge that passes between this column and the next.
+            // Reserve a lane for each edge between this column and the next that passes.
             let passing = edges.count {
                 min(column[$0.a], column[$0.b]) <= index && max(column[$0.a], column[$0.b]) > index
             }
@@ -171,7 +171,7 @@ struct LayeredLayout {
         return frames
     }
 
-    /// The tops of the boxes, each as near to its neighbours as the order in its column allows.
+    /// Returns the tops of the boxes, each as close to its neighbours as the column's order allows.
     private func tops(_ columns: [[Int]]) -> [Double] {
         var tops = [Double](repeating: 0, count: sizes.count)
         for column in columns {
@@ -195,9 +195,9 @@ struct LayeredLayout {
         return tops
     }
 
-    /// The places nearest to the wanted ones that keep the order and the gaps: blocks that collide move as one.
+    /// Returns the positions closest to the wanted ones that keep the order and the gaps: colliding blocks move as one.
     private func apart(_ column: [Int], _ wanted: [Double]) -> [Double] {
-        // Measured from where each box would be in a full stack, the places must only not fall.
+        // Relative to a gapless stack, the positions must be non-decreasing.
         var offsets: [Double] = []
         var y = 0.0
         for box in column {
@@ -221,7 +221,7 @@ struct LayeredLayout {
 
     // MARK: Cost
 
-    /// Length of the edges, crossings, boxes in the way, and how far the whole is from the shape of a page.
+    /// Returns the cost: length of the edges, crossings, boxes on edges, and the difference to a page's aspect ratio.
     private func cost(_ frames: [Frame]) -> Double {
         let lines = edges.filter { $0.a != $0.b }.map { edge -> Line in
             let (a, b) = (frames[edge.a], frames[edge.b])
@@ -258,7 +258,7 @@ struct LayeredLayout {
         }
 
         func meets(_ frame: Frame) -> Bool {
-            // Clips the line to the frame's width, then looks at the heights that are left.
+            // Clip the line to the frame's width, then compare the remaining heights.
             let (left, right) = (min(x1, x2), max(x1, x2))
             let from = max(left, Double(frame.x))
             let to = min(right, Double(frame.maxX))

@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// What a drawing of a model shows, without places: a box for each entity, an edge for each pair of relationships.
+/// The content of a model's drawing, without positions: a box per entity, an edge per pair of relationships.
 package struct ModelDiagram: Sendable {
     package struct Row: Sendable {
         package enum Kind: Sendable {
@@ -11,7 +11,7 @@ package struct ModelDiagram: Sendable {
         }
 
         package var name: String
-        /// The type as Swift would say it: `String?`, `[Page]`.
+        /// The type in Swift notation: `String?`, `[Page]`.
         package var detail: String
         package var kind: Kind
     }
@@ -24,7 +24,7 @@ package struct ModelDiagram: Sendable {
         package var rows: [Row]
     }
 
-    /// Where an edge meets a box: at a row, or at the title.
+    /// The point where an edge meets a box: at a row or at the title.
     package struct Port: Hashable, Sendable {
         package var box: Int
         package var row: Int?
@@ -37,7 +37,7 @@ package struct ModelDiagram: Sendable {
             case inheritance
         }
 
-        /// What an edge ends in.
+        /// The symbol at the end of an edge.
         package enum Head: Sendable {
             case none
             case one
@@ -50,13 +50,13 @@ package struct ModelDiagram: Sendable {
         package var to: Port
         package var fromHead: Head
         package var toHead: Head
-        /// What a reader hears of the edge: `Book.author — Author.books`.
+        /// The description of the edge for screen readers: `Book.author — Author.books`.
         package var title: String
     }
 
     package private(set) var boxes: [Box] = []
     package private(set) var edges: [Edge] = []
-    /// Where Xcode has each box, by name.
+    /// The position of each box in Xcode, by name.
     package private(set) var positions: [String: DiagramElement] = [:]
 
     package init(_ document: ModelDocument) {
@@ -106,7 +106,7 @@ package struct ModelDiagram: Sendable {
 
     private mutating func addRelationships(_ entities: [EntityElement], _ index: [String: Int]) {
         func end(_ name: String?, from entity: Int) -> (port: Port, relationship: RelationshipElement)? {
-            // An inverse may be inherited: it is drawn where it is declared.
+            // An inverse may be inherited: it is drawn at its declaration.
             var current: Int? = entity
             var visited: Set<Int> = []
             while let box = current, visited.insert(box).inserted {

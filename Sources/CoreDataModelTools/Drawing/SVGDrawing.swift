@@ -1,8 +1,8 @@
 import CoreDataModel
 
-/// Draws a scene as SVG, in light or dark as the reader's system has it.
+/// Draws a scene as SVG, in the light or dark mode of the viewer's system.
 package enum SVGDrawing {
-    /// - Parameter title: what the drawing shows, for readers that cannot see it.
+    /// - Parameter title: a description of the drawing for screen readers.
     package static func text(_ scene: DiagramScene, title: String) -> String {
         let margin = 30
         let width = scene.width + 2 * margin
@@ -30,7 +30,8 @@ package enum SVGDrawing {
         return "Entities: \(entities)." + (edges.isEmpty ? "" : " Relationships: \(edges).")
     }
 
-    /// The five characters that mean something in markup; controls, which XML cannot have, become question marks.
+    /// Escapes the five special characters of markup; control characters, which XML does not allow, become question
+    /// marks.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -49,8 +50,8 @@ package enum SVGDrawing {
         return result
     }
 
-    /// Everything is named inside `.model`, as the drawing may stand in a page with styles of its own. Colours are spelled
-    /// out twice instead of once as variables, which not every program that shows SVG knows.
+    /// The style sheet. All rules are scoped to `.model`, because the page may have other styles. Colours are repeated
+    /// instead of using CSS variables, which some SVG viewers do not support.
     private static let style = """
 
         .model { font-family: "Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif; }
@@ -105,7 +106,7 @@ package enum SVGDrawing {
         let title = TextMeasure.fitted(
             box.name, width: Double(width) - Metrics.inset, size: Metrics.titleSize, isBold: true)
         let radius = 7
-        // The band has the box's upper corners and is straight below.
+        // The band has the box's rounded upper corners and a straight lower edge.
         let band = """
             M\(x) \(y + Metrics.titleHeight)V\(y + radius)Q\(x) \(y) \(x + radius) \(y)H\(x + width - radius)\
             Q\(x + width) \(y) \(x + width) \(y + radius)V\(y + Metrics.titleHeight)Z
@@ -149,7 +150,7 @@ package enum SVGDrawing {
             + head(edge.toHead, at: path[path.count - 1], from: path[path.count - 2]) + ["</g>"]
     }
 
-    /// The path with its corners rounded, less where a head would stand on the curve.
+    /// Returns the path with rounded corners, except where an arrowhead would be on the curve.
     private static func rounded(_ path: [DiagramScene.Point], _ edge: ModelDiagram.Edge) -> String {
         var text = "M\(path[0].x) \(path[0].y)"
         for index in path.indices.dropFirst().dropLast() {

@@ -1,9 +1,9 @@
 import CoreDataModel
 
-/// How wide text is at most, whichever of the usual fonts without serifs a browser takes: Helvetica, Arial or Liberation
-/// Sans, whose widths are the same, or DejaVu Sans, which stands in for them on many a Linux and is wider.
+/// Estimates the maximum width of text in the usual sans-serif fonts of browsers: Helvetica, Arial and Liberation Sans,
+/// whose widths are equal, and DejaVu Sans, the wider substitute on many Linux systems.
 enum TextMeasure {
-    /// The width of printable ASCII, from the space on, in thousandths of the font's size: the larger of the two.
+    /// The widths of printable ASCII, starting with the space, in thousandths of the font size: the larger of the two.
     private static let ascii: [Int] = [
         318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636,
         636, 636, 636, 636, 337, 337, 838, 838, 838, 556, 1015, 684, 686, 722, 770, 667, 611, 778, 752, 295, 500, 667,
@@ -27,7 +27,7 @@ enum TextMeasure {
         }
     }
 
-    /// The text, or as much of its beginning as fits, with an ellipsis.
+    /// Returns the text, truncated with an ellipsis if it does not fit.
     static func fitted(_ text: String, width: Double, size: Double, isBold: Bool = false) -> String {
         if Self.width(of: text, size: size, isBold: isBold) <= width { return text }
         var shorter = text

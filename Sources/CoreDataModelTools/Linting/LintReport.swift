@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// What the linter found in one version of a model.
+/// The linter's findings in one version of a model.
 package struct LintReport: Encodable {
     package struct Finding: Encodable {
         package var rule: String
@@ -44,7 +44,7 @@ package struct LintReport: Encodable {
         }
     }
 
-    /// The findings as compilers print them, and a line that counts them.
+    /// The findings in compiler format, and a line with their number.
     package var text: String {
         let lines = diagnostics.map { diagnostic in
             var diagnostic = diagnostic

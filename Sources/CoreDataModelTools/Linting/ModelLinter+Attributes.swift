@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Types, defaults, bounds and value transformers.
+/// Checks types, defaults, bounds and value transformers.
 extension ModelLinter {
     mutating func checkAttributes() {
         for property in declared {
@@ -26,7 +26,7 @@ extension ModelLinter {
                 + "never uses", property.element, in: property.entity, hint: "remove allowsExternalBinaryDataStorage")
     }
 
-    /// Transformers that decode objects of any class, which an altered store can abuse.
+    /// Transformers that decode objects of any class, which a manipulated store can exploit.
     private static let insecureTransformers: Set<String> = [
         "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromData",
         "NSUnarchiveFromDataTransformerName",
@@ -66,7 +66,7 @@ extension ModelLinter {
         }
     }
 
-    /// `length >= 3` in parts.
+    /// Parses `length >= 3`.
     private static func bound(_ predicate: String) -> (subject: Substring, sign: Substring, value: Double)? {
         let words = predicate.split(separator: " ")
         guard words.count == 3, words[1] == ">=" || words[1] == "<=", let value = Double(words[2]) else { return nil }
@@ -75,7 +75,7 @@ extension ModelLinter {
 
     // MARK: Defaults
 
-    /// A scalar reads as 0 where there is no value, so the missing value is noticed only when a save fails.
+    /// Checks a scalar: without a value it reads as 0, so the missing value is noticed only when a save fails.
     private mutating func checkScalar(_ attribute: AttributeElement, _ property: Declared) {
         guard attribute.type.kind.isScalarNumber, attribute.usesScalarValueType == true, !property.element.isOptional,
             attribute.derivationExpression == nil, !property.element.isTransient,
@@ -87,13 +87,13 @@ extension ModelLinter {
                 + "save fails", property.element, in: property.entity, hint: "set a default")
     }
 
-    /// What a lightweight migration from the version before cannot fill.
+    /// Reports values that a lightweight migration from the previous version cannot provide.
     mutating func checkMigration(from previous: ModelDocument) {
         guard let new = compilation.model, let old = try? ModelCompiler.compile(previous) else { return }
         let inference = MappingInference(
             ModelPairing(old: .init(old, document: previous), new: .init(new, document: document)))
         for obstacle in inference.obstacles where obstacle.kind == .requiredWithoutDefault {
-            // What an entity inherits since then is reported where it is declared.
+            // Newly inherited properties are reported at their declaration.
             let names = obstacle.subject.split(separator: ".").map(String.init)
             guard names.count == 2, let entity = compilation.indexByName[names[0]],
                 let slot = compilation.slotByName[entity][names[1]]

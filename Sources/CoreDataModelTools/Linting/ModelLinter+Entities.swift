@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Entities as such: what they hold, their classes and constraints.
+/// Checks entities: their content, classes and constraints.
 extension ModelLinter {
     mutating func checkEntities() {
         let parents = Set(compilation.parents.compactMap { $0 })
@@ -24,13 +24,13 @@ extension ModelLinter {
 
     // MARK: Classes
 
-    /// The class as the model names it, or `nil` for plain managed objects.
+    /// Returns the class as the model names it; `nil` for plain managed objects.
     private func className(_ entity: EntityElement) -> String? {
         guard let name = entity.className, !name.isEmpty, name != Self.plainClass else { return nil }
         return name
     }
 
-    /// Apple's class of objects without a class of their own.
+    /// Apple's class of objects whose entity has no class of its own.
     private static let plainClass = "NS" + "ManagedObject"
 
     private mutating func checkClass(_ entity: EntityElement, _ index: Int) {

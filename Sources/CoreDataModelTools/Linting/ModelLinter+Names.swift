@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Names that mean something else in Swift, in SQL or in a migration.
+/// Checks names that have another meaning in Swift, in SQL or in a migration.
 extension ModelLinter {
     mutating func checkNames() {
         for property in declared where Self.keywords.contains(property.element.name) {
@@ -15,7 +15,7 @@ extension ModelLinter {
         checkRenaming()
     }
 
-    /// Words that Swift reserves where a property's name can stand.
+    /// Swift keywords that are reserved as property names.
     private static let keywords: Set<String> = [
         "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
         "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
@@ -43,7 +43,7 @@ extension ModelLinter {
                 first[table] = index
                 continue
             }
-            // Two of one name are an error anyway.
+            // Two entities with the same name are a compiler error.
             guard entities[other].name != entity.name else { continue }
             report(
                 .columnCollision,
@@ -52,7 +52,7 @@ extension ModelLinter {
         }
     }
 
-    /// Only names that differ in case are reported: equal names in siblings are common, and numbered by the store.
+    /// Reports names that differ only in case. Equal names in siblings are common, and the store numbers them.
     private mutating func checkColumnNames() {
         var first: [Int: [String: Declared]] = [:]
         for property in declared where !property.element.isTransient && !property.element.isFetched {

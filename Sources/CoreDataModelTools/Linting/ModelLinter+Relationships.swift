@@ -1,9 +1,9 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Delete rules, inverses and configurations.
+/// Checks delete rules, inverses and configurations.
 extension ModelLinter {
-    /// One end of a relationship that has a destination.
+    /// One side of a relationship that has a destination.
     struct End {
         var declared: Declared
         var relationship: RelationshipElement
@@ -37,7 +37,7 @@ extension ModelLinter {
 
     func path(_ end: End) -> String { compilation.path(end.element, in: end.declared.entity) }
 
-    /// Whether this is the end of a pair at which the pair is reported.
+    /// Returns whether this side reports problems of the pair.
     private func isFirst(_ end: End, of inverse: End) -> Bool {
         (end.declared.entity, end.declared.slot) <= (inverse.declared.entity, inverse.declared.slot)
     }
@@ -97,14 +97,16 @@ extension ModelLinter {
         }
     }
 
-    /// Circles of three or more entities; two that require each other are one-to-one pairs, which may be meant so.
+    /// Returns cycles of three or more entities. Two entities that require each other are a one-to-one pair, which may
+    /// be intended.
     private func requiredCascadeCycles() -> [[End]] {
         let edges = Dictionary(
             grouping: ends.filter { $0.relationship.deleteRule == .cascade && !$0.element.isOptional },
             by: \.declared.entity)
         var found: [[End]] = []
         var seen: Set<Set<Int>> = []
-        // The circles through an entity, over entities with higher numbers only, so that each is found once.
+        // Finds the cycles through an entity that contain only entities with higher numbers, so that each is found
+        // once.
         func walk(from start: Int, _ path: [End], _ visited: Set<Int>) {
             let current = path.last?.destination ?? start
             for edge in edges[current] ?? [] {

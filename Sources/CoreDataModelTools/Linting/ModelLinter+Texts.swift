@@ -1,7 +1,7 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Predicates and derivations, which need a reader of their language.
+/// Checks predicates and derivations, which requires a parser of their language.
 extension ModelLinter {
     mutating func checkTexts() {
         guard let texts else { return }
@@ -35,7 +35,7 @@ extension ModelLinter {
         }
     }
 
-    /// Not every predicate can be part of an index.
+    /// Checks that an index can use the predicate; not every predicate is supported.
     private mutating func checkStorable(
         _ fetchIndex: FetchIndexElement, of index: Int, _ texts: ModelTextChecker
     ) {
@@ -102,10 +102,10 @@ extension ModelLinter {
         }
     }
 
-    /// Keys that every object answers.
+    /// Keys that every object has.
     private static let commonKeys: Set<String> = ["self", "SELF", "objectID", "entity"]
 
-    /// Why the keys lead nowhere; `nil` if they do, or if that cannot be known.
+    /// Returns why the keys are invalid; `nil` if they are valid or if that cannot be determined.
     private func problem(_ keys: [String], from start: Int) -> String? {
         var entity = start
         var rest = keys[...]
@@ -117,7 +117,7 @@ extension ModelLinter {
                     + (near.map { " (did you mean '\($0)'?)" } ?? "")
             }
             switch compilation.slots[entity][slot].element.kind {
-            // What values of its type answer is not the model's business.
+            // The model does not define the keys of an attribute's values.
             case .attribute: return nil
             case .relationship:
                 let owner = compilation.slots[entity][slot].declarer
@@ -148,7 +148,7 @@ extension ModelLinter {
                         + "cannot be saved before it is set", property.element, in: property.entity,
                     hint: "change the default, or the rule")
             } catch {
-                // Only a pattern can be wrong in itself; other predicates may ask more than a value can answer here.
+                // Check only patterns: other predicates may need more than a single value.
                 guard validation.predicate.hasPrefix("SELF MATCHES ") else { continue }
                 report(
                     .badPredicate, "the regular expression of attribute '\(path)' does not parse: \(error.message)",

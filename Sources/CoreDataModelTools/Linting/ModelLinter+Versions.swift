@@ -2,8 +2,8 @@ import CoreDataModel
 import CoreDataPrimitives
 
 extension ModelLinter {
-    /// A warning for several versions none of which is marked as current, of which nothing is said when they are read: the file of the mark
-    /// is missing.
+    /// Returns a warning if there are several versions and none is marked as current because the mark's file is
+    /// missing; the reader accepts this silently.
     package static func missingCurrentVersion(in versions: ModelVersions, at path: String) -> [Diagnostic] {
         let rule = LintRule.noCurrentVersion.rawValue
         guard versions.versions.count > 1, !versions.namesCurrentVersion,

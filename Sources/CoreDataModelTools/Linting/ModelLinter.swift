@@ -1,27 +1,27 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-/// Finds what is wrong or unwise in a model, beyond what the compiler must refuse.
+/// Finds errors and questionable design in a model, beyond the compiler's errors.
 ///
 ///     for finding in ModelLinter.findings(in: document) { print(finding.rendered) }
 ///     // Model.xcdatamodel/contents:4:9: warning: relationship 'Book.author' has no inverse
 ///
-/// Each finding has the identifier of its ``LintRule``. An element whose user info has the key
-/// ``suppressionKey`` keeps the rules that it lists quiet; errors of the compiler are never quiet.
+/// Each finding has the identifier of its ``LintRule``. The value of the key ``suppressionKey`` in an element's user
+/// info lists rules to suppress; compiler errors cannot be suppressed.
 package struct ModelLinter {
-    /// The user-info key whose value lists rules that an entity or property may break: `shared-class, swift-keyword`.
-    /// What an entity lists counts for its properties too.
+    /// The user-info key whose value lists rules to suppress for an entity or property: `shared-class, swift-keyword`.
+    /// An entity's list also applies to its properties.
     package static let suppressionKey = "coredata.lint.ignore"
 
     let compilation: Compilation
     let texts: ModelTextChecker?
     private(set) var findings: [Diagnostic] = []
 
-    /// Everything found, by place.
+    /// Returns all findings, sorted by location.
     ///
     /// - Parameters:
-    ///   - previous: the version before this one, which its stores are migrated from.
-    ///   - texts: who reads predicates and derivations; without it they are not checked.
+    ///   - previous: the previous version, whose stores will be migrated to this one.
+    ///   - texts: the parser of predicates and derivations; without it they are not checked.
     package static func findings(
         in document: ModelDocument, previous: ModelDocument? = nil, texts: ModelTextChecker? = nil
     ) -> [Diagnostic] {
@@ -42,7 +42,7 @@ package struct ModelLinter {
     var document: ModelDocument { compilation.document }
     var entities: [EntityElement] { compilation.entities }
 
-    /// The compiler's errors that stand for a model without use are always shown; the rest unless suppressed.
+    /// Returns the findings without suppressed ones. Compiler errors that make the model unusable cannot be suppressed.
     private func result() -> [Diagnostic] {
         let subjects = subjectsByLocation()
         let compiled = compilation.diagnostics.map { diagnostic in
@@ -92,7 +92,7 @@ package struct ModelLinter {
         return result
     }
 
-    // MARK: For the rules
+    // MARK: Support for the rules
 
     mutating func report(
         _ rule: LintRule, _ message: String, subject: String, at location: SourceLocation?, hint: String,
@@ -117,7 +117,7 @@ package struct ModelLinter {
             at: compilation.location(property, in: index), hint: hint)
     }
 
-    /// A property where it is declared.
+    /// A property at its declaration.
     struct Declared {
         var entity: Int
         var slot: Int

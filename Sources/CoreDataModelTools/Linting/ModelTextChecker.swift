@@ -3,18 +3,18 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataStore
 
-/// What the texts in a model mean: predicates and derivations, and whether a store can have them.
+/// Parses the texts in a model, predicates and derivations, and checks whether a store supports them.
 package struct ModelTextChecker {
     package init() {}
 
-    /// The keys that a predicate reads, in order; throws where it does not parse.
+    /// Returns the keys that a predicate reads, in order; throws if it cannot be parsed.
     func keyPaths(inPredicate text: String) throws(ModelTextProblem) -> [ModelKeyPath] {
         var collector = KeyPathCollector()
         collector.visit(try parse(text))
         return collector.paths
     }
 
-    /// Whether a value passes a validation predicate; throws where it cannot be evaluated.
+    /// Returns whether a value satisfies a validation predicate; throws if it cannot be evaluated.
     func accepts(_ value: Value, predicate text: String) throws(ModelTextProblem) -> Bool {
         let predicate = try parse(text)
         do {
@@ -24,13 +24,13 @@ package struct ModelTextChecker {
         }
     }
 
-    /// Why a store cannot derive the attribute; `nil` if it can.
+    /// Returns why a store cannot derive the attribute; `nil` if it can.
     func derivationProblem(of slot: Int, in entity: CompiledEntity, of model: CompiledModel) -> String? {
         SchemaLayout.fresh(model: model, entities: Array(model.entities.indices))
             .derivationProblem(of: entity.properties[slot], in: entity)
     }
 
-    /// Why a store cannot have the index's predicate; `nil` if it can.
+    /// Returns why a store cannot use the index's predicate; `nil` if it can.
     func indexProblem(
         of index: CompiledFetchIndex, in entity: CompiledEntity, of model: CompiledModel
     ) -> String? {
@@ -46,7 +46,7 @@ package struct ModelTextChecker {
     }
 }
 
-/// Why a text of a model means nothing.
+/// The reason why a text of a model is invalid.
 struct ModelTextProblem: Error {
     var message: String
 
@@ -55,7 +55,7 @@ struct ModelTextProblem: Error {
 
 /// A path of keys that a predicate reads.
 struct ModelKeyPath: Hashable, Sendable {
-    /// The variable that it starts at, without `$`; `nil` for the object itself.
+    /// The variable that the path starts at, without `$`; `nil` for the object itself.
     var variable: String?
     var keys: [String]
 

@@ -2,9 +2,10 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Makes the XML attributes of an ``AttributeElement``: the other way of ``AttributeReader``.
+/// Makes the XML attributes of an ``AttributeElement``: the inverse of ``AttributeReader``.
 enum AttributeMarkup {
-    /// Why an attribute has no XML; the message continues the attribute's name.
+    /// The reason why an attribute cannot be written as XML; the message continues a sentence that starts with the
+    /// attribute's name.
     struct Refusal: Error {
         var message: String
     }
@@ -42,7 +43,7 @@ enum AttributeMarkup {
         return result
     }
 
-    /// The default as its file spells it, else as ours does.
+    /// Returns the default in its file's spelling, else in ours.
     private static func defaultText(of attribute: AttributeElement) throws(Refusal) -> String? {
         if let text = attribute.defaultValueText,
             attribute.defaultValue.isNull || DefaultValue.value(text, type: attribute.type) == attribute.defaultValue

@@ -2,17 +2,17 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Writes a ``ModelDocument`` as the `contents` of a `.xcdatamodel`, in Xcode's own style: what Xcode wrote is
-/// written back byte for byte.
+/// Writes a ``ModelDocument`` as the `contents` of a `.xcdatamodel`, in Xcode's style: a file that Xcode wrote is
+/// reproduced byte for byte.
 ///
-/// What the format has no place for (sort descriptors of a template, a validation predicate that is no bound, …)
-/// is an error: nothing is left out.
+/// Content that the format does not support (sort descriptors of a template, a validation predicate that is no bound,
+/// …) is an error, so that nothing is lost.
 package struct ContentsWriter {
     private let document: ModelDocument
     private var problems: [Diagnostic] = []
     private typealias Child = (inout MarkupWriter) -> Void
 
-    /// The file's text, or everything that it cannot hold.
+    /// Returns the file's text, or throws an error that lists all unsupported content.
     package static func text(of document: ModelDocument) throws(ModelFailure) -> String {
         try document.checkIsComplete()
         var writer = ContentsWriter(document: document)
@@ -42,14 +42,14 @@ package struct ContentsWriter {
         }
         attributes["userDefinedModelVersionIdentifier"] = document.versionIdentifiers.first
         var order = Self.modelOrder
-        // Before Xcode 8 the identifier came first.
+        // Before Xcode 8, the identifier was the first attribute.
         if let tools = attributes["lastSavedToolsVersion"].flatMap(Double.init), tools < 11_000 {
             order.insert("userDefinedModelVersionIdentifier", at: 0)
         }
         return Self.ordered(attributes, by: order)
     }
 
-    /// What Xcode 15 writes into a new model; every later Xcode opens it without a question.
+    /// The attributes that Xcode 15 writes in a new model; later versions open it without an upgrade prompt.
     private static let newModelAttributes = [
         "type": "com.apple.IDECoreDataModeler.DataModel", "documentVersion": "1.0", "lastSavedToolsVersion": "22522",
         "systemVersion": "22G436", "minimumToolsVersion": "Automatic", "sourceLanguage": "Swift",
@@ -138,7 +138,7 @@ package struct ContentsWriter {
             return { [attributes] in $0.element("fetchIndexElement", attributes) }
         }
         var attributes = [("name", index.name)]
-        // Apple's spelling is not known.
+        // Apple's spelling is unknown.
         if let predicate = index.predicate { attributes.append(("partialIndexPredicate", predicate)) }
         return { [attributes] in $0.element("fetchIndex", attributes, children: elements) }
     }
@@ -226,7 +226,7 @@ package struct ContentsWriter {
 
     // MARK: Order
 
-    /// Attributes in Xcode's order; those that it does not have come last, by name.
+    /// Sorts attributes in Xcode's order; unknown ones follow by name.
     private static func ordered(_ attributes: [String: String], by order: [String]) -> [(String, String)] {
         let rank = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         return attributes.sorted { a, b in
@@ -270,7 +270,7 @@ extension PropertyElement.Kind {
 }
 
 extension ModelDocument {
-    /// Throws where the document is not all that its file says: another file would have less.
+    /// Throws if the document does not represent everything in its file: a new file would lose content.
     package func checkIsComplete() throws(ModelFailure) {
         let problems = diagnostics.filter { $0.severity == .error } + unkept
         if !problems.isEmpty { throw ModelFailure(diagnostics: problems) }

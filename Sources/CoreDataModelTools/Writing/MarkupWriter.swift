@@ -1,11 +1,11 @@
 import CoreDataModel
 
-/// Writes XML as Xcode does: four spaces a level, one element a line, no line break at the end.
+/// Writes XML in Xcode's style: four spaces per level, one element per line, no final line break.
 struct MarkupWriter {
     private(set) var text = #"<?xml version="1.0" encoding="UTF-8" standalone="yes"?>"#
     private var depth = 0
 
-    /// Writes an element; one without children closes itself.
+    /// Writes an element; one without children is self-closing.
     mutating func element(
         _ name: String, _ attributes: [(String, String)], children: [(inout MarkupWriter) -> Void] = []
     ) {
@@ -35,7 +35,7 @@ struct MarkupWriter {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // A reader would make a space of these.
+            // A parser would replace these by a space.
             case "\n": result += "&#10;"
             case "\r": result += "&#13;"
             case "\t": result += "&#9;"

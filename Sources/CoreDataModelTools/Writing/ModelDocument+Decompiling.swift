@@ -2,9 +2,9 @@ import CoreDataModel
 import CoreDataPrimitives
 
 extension ModelDocument {
-    /// A compiled model's document as the source that it may have been compiled from.
+    /// Returns a source document that could have been compiled to this document.
     ///
-    /// What compiling adds is taken away again; what it drops gets the values that Xcode gives a new model:
+    /// Additions of the compiler are removed. Values that the compiler drops get the defaults of a new model in Xcode:
     /// entities are synchronised, numbers are scalars in generated classes, no class is generated.
     package func decompiled() -> ModelDocument {
         var document = namingComposites()
@@ -19,7 +19,7 @@ extension ModelDocument {
         return document
     }
 
-    /// The document with a composite for the elements of each composite attribute that has its own.
+    /// Returns the document with a composite type for each composite attribute that has its own elements.
     package func namingComposites() -> ModelDocument {
         var document = self
         for index in entities.indices {

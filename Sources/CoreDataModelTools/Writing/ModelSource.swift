@@ -2,14 +2,14 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// A model as Xcode keeps it:
+/// A model in Xcode's source format:
 ///
 ///     Library.xcdatamodeld
 ///       .xccurrentversion
 ///       Library.xcdatamodel/contents
 ///       Library 2.xcdatamodel/contents
 ///
-/// Nothing is written before `files` are.
+/// It only builds `files`; nothing is written to disk.
 package struct ModelSource: Sendable {
     package let files: FileTree
 

@@ -2,13 +2,13 @@ import CoreDataDeclarations
 import CoreDataPrimitives
 import SwiftSyntax
 
-/// Reads the expressions that a declaration of a model consists of; whatever is more than a literal or a call is a problem.
+/// Reads the expressions of a model declaration; anything except literals and calls is a problem.
 struct DeclaredExpression {
     let text: SourceText
     private(set) var problems: [ModelDeclarations.Problem] = []
     private var depth = 0
 
-    /// A model has half of it. The parser gives up a little deeper where it is built for debugging.
+    /// The maximum nesting; models need half of it. In debug builds, the parser overflows only slightly deeper.
     private static let greatestDepth = 16
 
     init(_ text: SourceText) { self.text = text }
@@ -17,7 +17,7 @@ struct DeclaredExpression {
         problems.append(.init(message, at: text.location(of: node)))
     }
 
-    /// The expression; `nil` where it is told in ``problems`` that there is none to read.
+    /// Returns the expression; `nil` if it cannot be read, which is reported in ``problems``.
     mutating func read(_ node: ExprSyntax) -> SwiftExpression? {
         depth += 1
         defer { depth -= 1 }
@@ -56,7 +56,7 @@ struct DeclaredExpression {
         return nil
     }
 
-    /// The digits of a decimal number, without underscores.
+    /// Returns the digits of a decimal number, without underscores.
     private func number(_ node: ExprSyntax) -> String? {
         if let sign = node.as(PrefixOperatorExprSyntax.self) {
             guard sign.operator.text == "-", let digits = number(sign.expression), !digits.hasPrefix("-") else {
@@ -67,7 +67,7 @@ struct DeclaredExpression {
         let literal = node.as(IntegerLiteralExprSyntax.self)?.literal ?? node.as(FloatLiteralExprSyntax.self)?.literal
         guard let literal else { return nil }
         let digits = literal.text.filter { $0 != "_" }
-        // Of other bases: what takes the digits would read them as something else.
+        // Reject other bases: the receiver would misread the digits.
         return digits.allSatisfy { $0.isNumber || ".eE+-".contains($0) } ? digits : nil
     }
 
@@ -95,7 +95,7 @@ struct DeclaredExpression {
 
     // MARK: Calls
 
-    /// A call, a name alone, or either with a leading point.
+    /// Reads a call, a name alone, or either with a leading dot.
     private mutating func call(_ node: ExprSyntax) -> SwiftCallExpression? {
         if let name = node.as(DeclReferenceExprSyntax.self), name.argumentNames == nil {
             return SwiftCallExpression(name: name.baseName.identifierName, hasLeadingPoint: false)
@@ -120,7 +120,7 @@ struct DeclaredExpression {
         return call
     }
 
-    /// `ModelAttribute("a", .string).required()`: a call with one more modifier.
+    /// Adds a modifier to a call: `ModelAttribute("a", .string).required()`.
     private mutating func modified(
         _ base: ExprSyntax, by member: MemberAccessExprSyntax, _ function: FunctionCallExprSyntax
     ) -> SwiftCallExpression? {
@@ -153,7 +153,7 @@ struct DeclaredExpression {
         }
     }
 
-    /// `if` of an `if` that is an expression.
+    /// Returns the keyword of an expression: `if` of an `if` expression.
     private static func keyword(of node: ExprSyntax) -> String? {
         switch node.kind {
         case .ifExpr: "if"
@@ -164,7 +164,7 @@ struct DeclaredExpression {
 }
 
 extension TokenSyntax {
-    /// The name without back-ticks.
+    /// The name without backticks.
     var identifierName: String { identifier?.name ?? text }
 }
 

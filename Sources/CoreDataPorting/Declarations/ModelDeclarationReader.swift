@@ -1,11 +1,12 @@
 import CoreDataDeclarations
+import CoreDataManagedProperties
 import CoreDataPrimitives
-import SwiftParser
 import SwiftSyntax
 
-/// Reads what a Swift file declares of models: calls with literals, in functions and constants, in a type or in none.
+/// Reads the model declarations of a Swift file: calls with literals, in functions and constants, at the top level or
+/// in a type.
 ///
-/// It runs nothing, so whatever has to be run to be known (a variable, `if`, an expression) is told as a problem.
+/// It executes nothing, so code that would have to run (a variable, `if`, an expression) is reported as a problem.
 package struct ModelDeclarationReader {
     private let text: SourceText
     private var expressions: DeclaredExpression
@@ -13,7 +14,7 @@ package struct ModelDeclarationReader {
 
     package static func read(_ source: PortSource) -> ModelDeclarations {
         let text = SourceText(path: source.path, text: source.text)
-        let tree = Parser.parse(source: source.text)
+        let tree = SwiftReading.tree(of: source.text)
         var reader = ModelDeclarationReader(text)
         if tree.hasError {
             let finder = MistakeFinder(text)
@@ -65,7 +66,7 @@ package struct ModelDeclarationReader {
         for member in block.members { read(member.decl) }
     }
 
-    /// `let currentVersion = "…"`, `let versions: … = ["…": f]` or `let model = try NSManagedObjectModel …`.
+    /// Reads `let currentVersion = "…"`, `let versions: … = ["…": f]` or `let model = try NSManagedObjectModel …`.
     private mutating func readConstant(_ binding: PatternBindingSyntax) {
         guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.identifierName,
             let value = binding.initializer?.value, binding.accessorBlock == nil
@@ -125,7 +126,7 @@ package struct ModelDeclarationReader {
     }
 }
 
-/// Finds where a file is no Swift.
+/// Finds the syntax errors of a file.
 private final class MistakeFinder: SyntaxVisitor {
     private let text: SourceText
     private(set) var problems: [ModelDeclarations.Problem] = []
@@ -136,7 +137,7 @@ private final class MistakeFinder: SyntaxVisitor {
     }
 
     private func report(_ message: String, at offset: Int) {
-        // One mistake makes others; the first of a line tells most.
+        // One error causes others; the first of a line is the most useful.
         guard text.line(at: offset) != problems.last?.place.line else { return }
         problems.append(.init(message, at: text.location(at: offset)))
     }
@@ -150,7 +151,7 @@ private final class MistakeFinder: SyntaxVisitor {
     override func visit(_ token: TokenSyntax) -> SyntaxVisitorContinueKind {
         let offset = token.positionAfterSkippingLeadingTrivia.utf8Offset
         if token.presence == .missing {
-            // The parser's own names for what may be many things: `<#expression#>`.
+            // The parser's placeholders: `<#expression#>`.
             let isNamed = token.text.hasPrefix("<#")
             report(
                 isNamed || token.text.isEmpty ? "something is missing here" : "'\(token.text)' should be here",

@@ -1,17 +1,17 @@
 import Foundation
 
-/// The Swift sources of a folder, or one source.
+/// The Swift sources of a folder, or a single source.
 package struct SourceFolder: Sendable {
-    /// The sources, each by the path that leads to it from where the user is.
+    /// The sources, with paths relative to the user's current folder.
     package var sources: [PortSource]
     /// The paths of the sources below the folder, in the same order.
     package var relativePaths: [String]
-    /// The paths of models and mapping models below the folder, in order: they go with the sources as they are.
+    /// The paths of models and mapping models below the folder, in order: they are copied unchanged with the sources.
     package var modelPaths: [String] = []
 
-    /// Reads every `.swift` file below a folder, but none in hidden folders; or the one file.
+    /// Reads every `.swift` file below a folder, except in hidden folders; or the single file.
     ///
-    /// - Parameter excluded: a folder to do without, such as the one that results are written to.
+    /// - Parameter excluded: a folder to ignore, such as the output folder.
     package init(at path: String, excluding excluded: String? = nil) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -34,7 +34,7 @@ package struct SourceFolder: Sendable {
         }.sorted()
         relativePaths = paths.filter { $0.hasSuffix(".swift") }
         let models = paths.filter { path in Self.modelEndings.contains { path.hasSuffix($0) } }
-        // A version goes with the folder of all versions.
+        // A version is copied with the folder of all versions.
         modelPaths = models.filter { path in !models.contains { path.hasPrefix($0 + "/") } }
         sources = try relativePaths.map { try Self.source(at: "\(root)/\($0)") }
     }

@@ -1,17 +1,18 @@
-/// Names that Apple's Foundation has and this platform has not, for want of Objective-C or of a service of Apple's systems.
+/// Names of Apple's Foundation that do not exist on this platform, because they need Objective-C or a service of
+/// Apple's systems.
 enum AbsentNames {
-    /// Why a name is not there, and what to do instead.
+    /// The reason why a name does not exist, and the alternative.
     struct Absence {
         var message: String
         var hint: String
     }
 
-    /// What to say of a type, function or constant of that name; `nil` where it is there, or nobody's.
+    /// Returns the absence of a type, function or constant with the name; `nil` if it exists or is unknown.
     static func absence(of name: String) -> Absence? {
         foundation[name].map { Absence(message: "'\(name)' does not exist here", hint: $0) }
     }
 
-    /// What to do in place of a name that a missing module has.
+    /// Returns the alternative to a name of a missing module.
     static func substitute(for name: String, in module: String) -> String? {
         if module == "Combine" {
             return "OpenCoreData's product Combine has it, where its package is asked for with the trait OpenCombine; "
@@ -23,10 +24,6 @@ enum AbsentNames {
                 + "results of the same fetch, and follows changes"
         }
         return switch name {
-        case "NSPersistentCloudKitContainer":
-            "use NSPersistentContainer here, its superclass, which opens the same stores without synchronising them"
-        case "NSPersistentCloudKitContainerOptions":
-            "put what is about CloudKit in #if canImport(CloudKit); the store opens without it"
         case "Logger", "os_log", "OSLog", "OSSignposter":
             "Logger(label:) of the package swift-log, 'import Logging', takes its place here; or put its uses in "
                 + "#if canImport(os)"

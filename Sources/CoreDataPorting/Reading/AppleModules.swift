@@ -1,6 +1,6 @@
-/// The modules that exist on Apple's platforms only, and how to tell that a source uses one.
+/// The modules that exist only on Apple's platforms, and rules that detect their use.
 enum AppleModules {
-    /// Frameworks for user interfaces: a source that uses one has nothing to do without it.
+    /// User interface frameworks: a source that needs one is of no use without it.
     static let userInterface: Set<String> = [
         "AppKit", "Cocoa", "SwiftUI", "UIKit", "WatchKit", "WidgetKit",
     ]
@@ -23,23 +23,23 @@ enum AppleModules {
         "UserNotificationsUI", "Vision", "VisionKit", "WatchConnectivity", "WebKit", "os", "simd",
     ]
 
-    /// Whether a name that a source uses is the module's. Names that Foundation has, too, are not.
+    /// Returns whether a name belongs to the module. Names that Foundation also has do not count.
     static func owns(_ module: String, _ name: String) -> Bool {
         names[module]?.contains(name) == true || hasPrefix(of: module, name)
     }
 
-    /// The names that SwiftUI has in sources that import SwiftData, too.
+    /// The names of SwiftUI that occur in sources that import SwiftData.
     static let swiftDataInterface: Set<String> = ["Query"]
 
-    /// The modules whose names come along with the imports of a source: SwiftUI has those of UIKit, too.
+    /// Returns the modules that a source's imports re-export: SwiftUI also provides UIKit's names.
     static func broughtAlong(by modules: some Sequence<String>) -> Set<String> {
         modules.contains("SwiftUI") ? ["UIKit", "AppKit"] : []
     }
 
-    /// The module of a name that a source uses without an import of it: it came by a bridging header, or by another
-    /// module. Only names that nothing else is likely to have.
+    /// Returns the module of a name that a source uses without importing it: a bridging header or another module
+    /// provides it. Only unambiguous names count.
     static func owner(ofNotImported name: String) -> String? {
-        // `UIColor`; `UITEST` and `UIDMap` are somebody's own.
+        // `UIColor`; `UITEST` and `UIDMap` are the developer's own names.
         if name.hasPrefix("UI"), let first = name.dropFirst(2).first, first.isUppercase,
             name.dropFirst(3).first?.isLowercase == true
         {
@@ -54,7 +54,6 @@ enum AppleModules {
             "CloudKit",
             [
                 "CKAsset", "CKContainer", "CKDatabase", "CKQuery", "CKRecord", "CKRecordZone", "CKShare",
-                "NSPersistentCloudKitContainer", "NSPersistentCloudKitContainerOptions",
             ]
         ),
         (
@@ -91,7 +90,7 @@ enum AppleModules {
 
     private static let prefixes: [String: [String]] = [
         "ARKit": ["AR"], "AVFoundation": ["AV"], "AVKit": ["AV"], "AuthenticationServices": ["AS"],
-        "BackgroundTasks": ["BG"], "CallKit": ["CX"], "CarPlay": ["CP"], "CloudKit": ["CK", "NSPersistentCloudKit"],
+        "BackgroundTasks": ["BG"], "CallKit": ["CX"], "CarPlay": ["CP"], "CloudKit": ["CK"],
         "CommonCrypto": ["CC_", "kCC"], "Contacts": ["CN"], "ContactsUI": ["CN"], "CoreBluetooth": ["CB"],
         "CoreImage": ["CI"], "CoreLocation": ["CL"], "CoreMedia": ["CM"], "CoreMotion": ["CM"],
         "CoreSpotlight": ["CS", "NSCoreDataCoreSpotlight"], "CoreTelephony": ["CT"], "CoreText": ["CT"],
@@ -106,7 +105,7 @@ enum AppleModules {
         "WatchConnectivity": ["WC"], "WatchKit": ["WK"], "WebKit": ["WK"], "os": ["OS", "os_"],
     ]
 
-    /// Whether the name has the module's prefix and goes on like a name: `UIView`, not `UInt8` or `UI`.
+    /// Returns whether the name is the module's prefix followed by a name: `UIView`, not `UInt8` or `UI`.
     private static func hasPrefix(of module: String, _ name: String) -> Bool {
         for prefix in prefixes[module] ?? [] where name.hasPrefix(prefix) {
             let rest = name.dropFirst(prefix.count)

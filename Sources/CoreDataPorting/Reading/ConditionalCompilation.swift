@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// Which clauses of `#if` the compiler does not read off Apple's platforms; those are left as they are.
+/// Decides which clauses of `#if` the compiler ignores outside Apple's platforms; those are not changed.
 enum ConditionalCompilation {
-    /// The clauses that may be compiled here.
+    /// Returns the clauses that may be compiled here.
     static func compiledClauses(of node: IfConfigDeclSyntax) -> [IfConfigClauseSyntax] {
         var clauses: [IfConfigClauseSyntax] = []
         for clause in node.clauses {
@@ -51,7 +51,7 @@ enum ConditionalCompilation {
         }
     }
 
-    /// `a && b || c`, with the precedence that `#if` gives them.
+    /// Evaluates `a && b || c` with the precedence of `#if`.
     private static func holds(_ elements: [ExprSyntax]) -> Answer {
         let alternatives = elements.split { $0.trimmedDescription == "||" }.map { conjunction in
             let parts = conjunction.split { $0.trimmedDescription == "&&" }.map { part in

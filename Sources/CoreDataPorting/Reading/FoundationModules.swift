@@ -1,11 +1,11 @@
-/// What a source may use of Foundation and Core Data, and the module that has it here.
+/// The names of Foundation and Core Data, and the modules that provide them here.
 enum FoundationModules {
-    /// What Foundation has on Apple's platforms and modules of its own have here, by module.
+    /// Names that Foundation has on Apple's platforms and that separate modules have here, by module.
     static let parts: [(module: String, names: Set<String>)] = [
         ("FoundationNetworking", networking), ("FoundationXML", xml),
     ]
 
-    /// The module that has a name here, where that is not Foundation.
+    /// Returns the module that provides a name here instead of Foundation.
     static func part(with name: String) -> String? { parts.first { $0.names.contains(name) }?.module }
 
     static func isPart(_ module: String) -> Bool { parts.contains { $0.module == module } }
@@ -25,7 +25,7 @@ enum FoundationModules {
         "XMLDTD", "XMLDTDNode", "XMLDocument", "XMLElement", "XMLNode", "XMLParser", "XMLParserDelegate",
     ]
 
-    /// Whether `CoreData` has the name here: Core Data's own, and what it supplies or completes of Foundation.
+    /// Returns whether `CoreData` provides the name here: Core Data's own names, and its additions to Foundation.
     static func isOfCoreData(_ name: String) -> Bool {
         completed.contains(name) || coreData.contains(name) || coreDataPrefixes.contains(where: name.hasPrefix)
     }
@@ -57,7 +57,8 @@ enum FoundationModules {
         "NSSaveChangesRequest", "NSUpdatedObjectsKey",
     ]
 
-    /// Whether Foundation has the name on Apple's platforms and another module has it here, so that `Foundation.Name` names nothing.
+    /// Returns whether another module provides a name of Apple's Foundation here, so that `Foundation.Name` does not
+    /// compile.
     static func isElsewhere(_ name: String) -> Bool { supplied.contains(name) || part(with: name) != nil }
 
     private static let supplied: Set<String> = [
@@ -67,7 +68,8 @@ enum FoundationModules {
         "ValueTransformer",
     ]
 
-    /// Whether Foundation has the name: the common ones, for sources that get Foundation by a bridging header.
+    /// Returns whether Foundation has the name: the common ones, for sources that get Foundation from a bridging
+    /// header.
     static func isOfFoundation(_ name: String) -> Bool { foundation.contains(name) }
 
     private static let foundation: Set<String> = [

@@ -1,48 +1,59 @@
+import CoreDataPrimitives
 import SwiftSyntax
 
-/// A use of a name that a framework for user interfaces has.
+/// A use of a user interface framework's name.
 struct InterfaceUse {
     var framework: String
     var name: String
-    /// Where the name begins, in UTF-8 code units.
+    /// The start of the name, in UTF-8 code units.
     var offset: Int
+
+    /// The macro that shows a view in Xcode; it is not needed elsewhere.
+    static let preview = "#Preview"
+
+    /// The severity of the report: a preview needs no action.
+    var severity: Diagnostic.Severity { name == Self.preview ? .note : .warning }
 }
 
-/// The declarations of a source that need a framework for user interfaces, where the rest of the source does without one.
+/// The declarations of a source that need a user interface framework, if the rest of the source does not.
 ///
 ///     struct Tag {
 ///         var name: String
-///         var color: UIColor          // left out
-///         func paint() { use(color) } // left out, since it uses what is left out
+///         var color: UIColor          // omitted
+///         func paint() { use(color) } // omitted, since it uses an omitted member
 ///     }
-///     final class TagView: UIView {}  // left out, and extensions of it in this source
+///     final class TagView: UIView {}  // omitted, with its extensions in this source
 ///
-/// A type is left out where its own line needs the framework, or a case of it; else only those of its members that do.
+/// A type is omitted if its declaration line or one of its cases needs the framework; otherwise only the members that
+/// need it are omitted. A `#Preview` at file level is always omitted, since it may show a view of another source.
 struct InterfaceParts {
     struct Part {
         var range: Range<Int>
-        /// The frameworks that the declaration needs, itself or through what it uses.
+        /// The frameworks that the declaration needs, directly or through its dependencies.
         var frameworks: Set<String>
-        /// The first use of each name in it.
+        /// The first use of each name in the declaration.
         var uses: [InterfaceUse]
-        /// The member or type that is left out and that this one depends on, where it has no use of its own.
+        /// The omitted member or type that this declaration depends on, if it has no use of its own.
         var dependency: String?
     }
 
     let parts: [Part]
-    /// The types at file level that are left out, with the frameworks that they need.
+    /// The omitted types at file level, with the frameworks that they need.
     let types: [String: Set<String>]
 
-    /// - Returns: `nil` where nothing would be left, or a statement at file level needs a framework.
-    init?(of tree: SourceFileSyntax, _ uses: [InterfaceUse]) {
+    /// - Parameter framework: the framework that previews need, if the source uses no other.
+    /// - Returns: `nil` if nothing would remain, or if a statement at file level needs a framework.
+    init?(of tree: SourceFileSyntax, _ uses: [InterfaceUse], previewing framework: String) {
         let top = Self.pieces(of: tree.statements)
         let uses = uses.sorted { $0.offset < $1.offset }
         for use in uses { guard Self.note(use, in: top) else { return nil } }
-        // What it shows is a view, also where no name in it tells.
+        // A preview shows a view, even if no name in it belongs to a framework.
         for piece in top where piece.isPreview && !piece.isLeftOut {
-            let framework = uses.first?.framework ?? "SwiftUI"
+            let framework = uses.first?.framework ?? framework
             piece.frameworks = [framework]
-            piece.uses = [InterfaceUse(framework: framework, name: "#Preview", offset: piece.range.lowerBound)]
+            piece.uses = [
+                InterfaceUse(framework: framework, name: InterfaceUse.preview, offset: piece.range.lowerBound)
+            ]
         }
         while Self.spread(top) {}
         guard top.contains(where: { !$0.isLeftOut && $0.isDeclaration }) else { return nil }
@@ -52,7 +63,7 @@ struct InterfaceParts {
         }
     }
 
-    /// The extensions at file level of types that another source declares and that are left out.
+    /// The extensions at file level of omitted types that another source declares.
     init(of tree: SourceFileSyntax, extending types: [String: Set<String>]) {
         let top = Self.pieces(of: tree.statements)
         for piece in top {
@@ -65,7 +76,14 @@ struct InterfaceParts {
         self.types = [:]
     }
 
-    /// Every type that a source declares at file level, with the frameworks that the source needs.
+    /// Returns the first `#Preview { … }` at file level that is compiled here, as a use of the framework.
+    static func preview(in tree: SourceFileSyntax, needing framework: String) -> InterfaceUse? {
+        pieces(of: tree.statements).first(where: \.isPreview).map {
+            InterfaceUse(framework: framework, name: InterfaceUse.preview, offset: $0.range.lowerBound)
+        }
+    }
+
+    /// Returns every type that a source declares at file level, with the frameworks that the source needs.
     static func types(in tree: SourceFileSyntax, needing frameworks: Set<String>) -> [String: Set<String>] {
         pieces(of: tree.statements).filter(\.isType).reduce(into: [:]) { types, piece in
             for name in piece.names { types[name] = frameworks }
@@ -74,16 +92,16 @@ struct InterfaceParts {
 
     // MARK: Pieces
 
-    /// A declaration that may be left out, or a statement at file level.
+    /// A declaration that can be omitted, or a statement at file level.
     private final class Piece {
         let range: Range<Int>
         let node: Syntax
-        /// The names by which others use it.
+        /// The names that refer to it.
         let names: Set<String>
-        /// The type whose body it is in, by the last part of its name.
+        /// The last part of the name of the enclosing type.
         let owner: String?
         let isDeclaration: Bool
-        /// What is declared in its body, of a type or an extension.
+        /// The declarations in the body of a type or an extension.
         var members: [Piece] = []
         var frameworks: Set<String> = []
         var uses: [InterfaceUse] = []
@@ -123,7 +141,7 @@ struct InterfaceParts {
 
     private static func pieces(of items: MemberBlockItemListSyntax, owner: String?) -> [Piece] {
         items.flatMap { item -> [Piece] in
-            // A switch would miss a case that is left out: it counts as the type's own.
+            // A switch would lack an omitted case: a case counts as part of its type.
             if item.decl.is(EnumCaseDeclSyntax.self) { return [] }
             guard let condition = item.decl.as(IfConfigDeclSyntax.self) else {
                 return [piece(item.decl, item.span, owner: owner)]
@@ -155,9 +173,11 @@ struct InterfaceParts {
         return declaration.as(FunctionDeclSyntax.self).map { [$0.name.plainText] } ?? []
     }
 
-    // MARK: What is left out
+    // MARK: Omitted declarations
 
-    /// - Returns: whether the use is in a declaration that can be left out, or in none at all.
+    /// Assigns a use to its declaration.
+    ///
+    /// - Returns: whether the use is in a declaration that can be omitted, or in none.
     private static func note(_ use: InterfaceUse, in pieces: [Piece]) -> Bool {
         guard let piece = pieces.first(where: { $0.range.contains(use.offset) }) else { return true }
         guard piece.isDeclaration else { return false }
@@ -167,9 +187,9 @@ struct InterfaceParts {
         return true
     }
 
-    /// Leaves out what uses members that are left out, and extensions of types that are.
+    /// Omits declarations that use omitted members, and extensions of omitted types.
     ///
-    /// - Returns: whether anything was.
+    /// - Returns: whether anything was omitted.
     private static func spread(_ top: [Piece]) -> Bool {
         let all = everything(in: top)
         let gone = all.filter(\.isLeftOut)
@@ -204,7 +224,7 @@ struct InterfaceParts {
     private static func leftOut(_ pieces: [Piece]) -> [Part] {
         pieces.flatMap { piece -> [Part] in
             guard piece.isLeftOut else { return leftOut(piece.members) }
-            // What is in a type that is left out is told with it.
+            // Declarations in an omitted type are reported with the type.
             let inside = everything(in: piece.members)
             var uses = piece.uses
             for use in inside.flatMap(\.uses) where !uses.contains(where: { $0.name == use.name }) { uses.append(use) }
@@ -217,8 +237,8 @@ struct InterfaceParts {
     }
 }
 
-/// Collects the names in a declaration that may be those of members of its type: after `self.`, or bare and not of a parameter or
-/// variable of its own.
+/// Collects the names in a declaration that may refer to members of its type: after `self.`, or unqualified and not a
+/// local parameter or variable.
 private final class MemberReferenceVisitor: SyntaxVisitor {
     private var own: Set<String> = []
     private var bare: Set<String> = []

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// What the sources of a folder declare, so that a source can be rewritten by what another one says.
+/// An index of the declarations in a folder's sources, which rewriting one source may need from another.
 struct SourceIndex: Sendable {
     struct Class: Sendable {
         var superclass: String?
@@ -10,18 +10,18 @@ struct SourceIndex: Sendable {
         var hasObjectiveCMembers = false
     }
 
-    /// Classes by their name without those around it.
+    /// Classes by name, without enclosing types.
     private(set) var classes: [String: Class] = [:]
     private(set) var typeNames: Set<String> = []
     /// A property marked with `@NSManaged`.
     struct ManagedProperty: Hashable, Sendable {
         var name: String
-        /// The name with the backticks it has.
+        /// The name, with backticks if it has them.
         var spelling: String
         var path: String
-        /// Whether only its file can see it.
+        /// Whether only its file can access it.
         var isPrivate: Bool
-        /// Whether only its type can see it.
+        /// Whether only its type can access it.
         var isHidden: Bool
     }
 
@@ -31,11 +31,11 @@ struct SourceIndex: Sendable {
     private var objectiveCNames: [String: [String: String]] = [:]
     /// The names that `@objc(name) get` gives to properties' getters.
     private var getterNames: [String: [String: String]] = [:]
-    /// The types that have coding, as their declarations or extensions say.
+    /// The types that conform to `NSCoding`, according to their declarations or extensions.
     private var codingTypes: Set<String> = []
-    /// The modules that a source of these passes on to all of them: `@_exported import UIKit`.
+    /// The modules that one of these sources re-exports to all others: `@_exported import UIKit`.
     private(set) var exportedModules: Set<String> = []
-    /// Modules of Apple's that the target has here, from some package.
+    /// Apple's modules that a package provides to the target here.
     let presentModules: Set<String>
 
     init(
@@ -61,7 +61,7 @@ struct SourceIndex: Sendable {
         }
     }
 
-    /// Whether a class is one of managed objects, as far as these sources tell.
+    /// Returns whether a class is a managed object class, according to these sources.
     func isManagedObjectClass(_ name: String) -> Bool {
         var seen: Set<String> = []
         var current = name
@@ -72,17 +72,18 @@ struct SourceIndex: Sendable {
         return false
     }
 
-    /// Whether Objective-C sees the members of a class, as `@objcMembers` of it or of one above says.
+    /// Returns whether Objective-C sees the members of a class, because it or a superclass has `@objcMembers`.
     func hasObjectiveCMembers(_ name: String) -> Bool {
         lineage(of: name).contains { classes[$0]?.hasObjectiveCMembers == true }
     }
 
-    /// Whether objects of a class go into archives: it is none of managed objects and has coding.
+    /// Returns whether objects of a class are archived: it is not a managed object class, and it conforms to
+    /// `NSCoding`.
     func isArchived(_ name: String) -> Bool {
         !isManagedObjectClass(name) && lineage(of: name).contains(where: codingTypes.contains)
     }
 
-    /// A class and those above it, as far as these sources tell.
+    /// Returns a class and its superclasses, as far as these sources declare them.
     private func lineage(of type: String) -> [String] {
         var names: [String] = []
         var current: String? = type
@@ -93,31 +94,31 @@ struct SourceIndex: Sendable {
         return names
     }
 
-    /// A class's own and inherited properties, each name once.
+    /// Returns a class's own and inherited properties, each name once.
     func allManagedProperties(of type: String) -> [ManagedProperty] {
         var names: Set<String> = []
         return lineage(of: type).flatMap { managedProperties[$0] ?? [] }.filter { names.insert($0.name).inserted }
     }
 
-    /// What Objective-C calls a property, its own or inherited.
+    /// Returns the Objective-C name of an own or inherited property.
     func objectiveCName(of property: String, in type: String?) -> String {
         guard let type else { return property }
         return lineage(of: type).lazy.compactMap { objectiveCNames[$0]?[property] }.first ?? property
     }
 
-    /// What Objective-C calls a property's getter: `isRead` of `var read: Bool { @objc(isRead) get }`.
+    /// Returns the Objective-C name of a property's getter: `isRead` of `var read: Bool { @objc(isRead) get }`.
     func getterName(of property: String, in type: String?) -> String {
         let own = type.map(lineage)?.lazy.compactMap { getterNames[$0]?[property] }.first
         return own ?? objectiveCName(of: property, in: type)
     }
 
-    /// The property that a to-many method such as `addToPages(_:)` is about.
+    /// Returns the property of a to-many method such as `addToPages(_:)`.
     func managedProperty(named capitalised: String, of type: String) -> String {
         declaredManagedProperty(named: capitalised, of: type)
             ?? capitalised.prefix(1).lowercased() + capitalised.dropFirst()
     }
 
-    /// `pages` or `Pages` for `Pages`, where the class has or inherits it.
+    /// Returns `pages` or `Pages` for `Pages`, if the class has or inherits it.
     func declaredManagedProperty(named capitalised: String, of type: String) -> String? {
         let lowercased = capitalised.prefix(1).lowercased() + capitalised.dropFirst()
         let known = Set(allManagedProperties(of: type).map(\.name))
@@ -149,7 +150,7 @@ private final class DeclarationVisitor: SyntaxVisitor {
     }
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
-        // A class has its superclass first; a protocol there does no harm.
+        // A class lists its superclass first; a protocol in this position does no harm.
         let superclass = node.inheritanceClause?.inheritedTypes.first?.type.lastTypeName
         classes[node.name.plainText] = SourceIndex.Class(
             superclass: superclass, path: path, isGeneric: node.genericParameterClause != nil,

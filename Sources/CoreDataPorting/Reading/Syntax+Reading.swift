@@ -1,14 +1,15 @@
 import SwiftSyntax
 
 extension SyntaxProtocol {
-    /// Where the node's own text begins and ends, without the blanks and comments around it.
+    /// The range of the node's own text, without surrounding white space and comments.
     var span: Range<Int> {
         positionAfterSkippingLeadingTrivia.utf8Offset..<endPositionBeforeTrailingTrivia.utf8Offset
     }
 }
 
 extension Syntax {
-    /// The type whose body the node is in, as its own body or an extension spells it; `nil` at the top and in protocols.
+    /// The type that contains the node, in the spelling of its declaration or extension; `nil` at the top level and in
+    /// protocols.
     var enclosingTypeName: String? {
         var node = parent
         while let current = node {
@@ -23,7 +24,7 @@ extension Syntax {
         return nil
     }
 
-    /// The class whose body the node is a member of.
+    /// The class that has the node as a member.
     var enclosingClass: ClassDeclSyntax? {
         var node = parent
         while let current = node {
@@ -43,7 +44,8 @@ extension Syntax {
 }
 
 extension SourceFileSyntax {
-    /// The place after the comment at the top, if a blank line sets it off, and before the first declaration's own.
+    /// The position after the comment at the top, if a blank line follows it, and before the first declaration's
+    /// comment.
     var head: Int {
         guard let first = firstToken(viewMode: .sourceAccurate) else { return 0 }
         var offset = first.positionAfterSkippingLeadingTrivia.utf8Offset
@@ -64,7 +66,7 @@ extension TokenSyntax {
 }
 
 extension TypeSyntax {
-    /// `Item` of `Outer.Item`, `Item` and `Item<Int>`.
+    /// Returns `Item` for `Outer.Item`, `Item` and `Item<Int>`.
     var lastTypeName: String? {
         if let type = self.as(IdentifierTypeSyntax.self) { return type.name.plainText }
         if let type = self.as(MemberTypeSyntax.self) { return type.name.plainText }
@@ -85,7 +87,7 @@ extension AttributeListSyntax {
 }
 
 extension AttributeSyntax {
-    /// `Name` of `@objc(Name)`.
+    /// Returns `Name` of `@objc(Name)`.
     var objectiveCName: String? {
         guard let arguments else { return nil }
         let name = arguments.trimmedDescription

@@ -1,7 +1,7 @@
-/// The modules that a source finds here without a dependency of its own, and those of this package.
+/// The modules that a source can import here without a dependency, and those of this package.
 enum ToolchainModules {
     static func contains(_ module: String) -> Bool {
-        // Modules with an underscore are the toolchain's own parts.
+        // Modules with an underscore are internal parts of the toolchain.
         module.hasPrefix("_") || FoundationModules.isPart(module) || names.contains(module)
     }
 

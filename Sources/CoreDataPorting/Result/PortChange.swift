@@ -1,8 +1,8 @@
 import CoreDataPrimitives
 
-/// One place of a source that was rewritten.
+/// A rewritten place of a source.
 package struct PortChange: Hashable, Sendable {
-    /// Why the place was rewritten.
+    /// The reason for the change.
     package enum Kind: String, CaseIterable, Sendable {
         case objectiveCAttribute = "Objective-C attributes removed"
         case classBoundProtocol = "Objective-C protocols bound to classes"
@@ -19,16 +19,19 @@ package struct PortChange: Hashable, Sendable {
         case addedImport = "imports added"
         case moduleImport = "imports of a submodule widened"
         case leftOut = "declarations left out"
+
+        /// The kind as an identifier for programs: `keyPath`.
+        package var identifier: String { "\(self)" }
     }
 
     package var kind: Kind
     package var location: SourceLocation
-    /// The text that was there; empty where something was added.
+    /// The original text; empty for an insertion.
     package var before: String
-    /// The text that took its place; empty where something was removed.
+    /// The new text; empty for a removal.
     package var after: String
 
-    /// The change in one line, as a person reads it.
+    /// The change as a line of text.
     package var summary: String {
         let before = Self.oneLine(self.before)
         let after = Self.oneLine(self.after)

@@ -1,29 +1,29 @@
 import CoreDataPrimitives
 
-/// A source after porting: what changed, what could not, and the texts that come of it.
+/// A ported source: the changes, the problems that remain, and the resulting texts.
 package struct PortedSource: Sendable {
-    /// The source's path as it was given.
+    /// The source's path as the user gave it.
     package var path: String { source.path }
-    /// What was rewritten, in the order of the source.
+    /// The changes, in the order of the source.
     package private(set) var changes: [PortChange]
-    /// What does not compile here and could not be rewritten.
+    /// Places that do not compile here and could not be rewritten.
     package private(set) var remarks: [Diagnostic]
-    /// The frameworks for user interfaces that the source cannot do without: it is left out as a whole.
+    /// The user interface frameworks that the source needs: the whole source is omitted.
     package private(set) var neededFrameworks: [String]
-    /// Modules that are neither the system's nor the toolchain's: packages or targets that the sources need here, too.
+    /// Modules that neither the system nor the toolchain has: packages or targets that the sources need here too.
     package private(set) var otherModules: [OtherModule]
 
-    /// A module that a source imports from a package or target of somebody's.
+    /// A module that a source imports from another package or target.
     package struct OtherModule: Hashable, Sendable {
         package var name: String
-        /// Where it is imported.
+        /// The location of the import.
         package var location: SourceLocation
     }
 
     private let source: SourceText
     private let edits: [SourceEdit]
     private let moves: [SourceMove]
-    /// What is declared in a copy beside the source's own declarations.
+    /// Additional declarations in the compiled copy.
     private let generated: [String]
 
     init(
@@ -31,7 +31,7 @@ package struct PortedSource: Sendable {
         neededFrameworks: [String], otherModules: [OtherModule], generated: [String]
     ) {
         self.source = source
-        // At one place, what is inserted goes before what is replaced.
+        // At the same position, insertions precede replacements.
         self.edits = edits.sorted { ($0.range.lowerBound, $0.range.count) < ($1.range.lowerBound, $1.range.count) }
         self.moves = moves.sorted { $0.range.lowerBound < $1.range.lowerBound }
         self.changes = changes.sorted {
@@ -47,16 +47,19 @@ package struct PortedSource: Sendable {
 
     package var isLeftOut: Bool { !neededFrameworks.isEmpty }
 
-    /// Whether nothing is left to do for somebody who ported it: no place that could not be rewritten.
-    package var isSettled: Bool { !isLeftOut && remarks.isEmpty }
+    /// Whether no manual work remains: every problem could be rewritten.
+    package var isSettled: Bool { !isLeftOut && placesToSeeTo == 0 }
+
+    /// The number of remarks that need an action: all except notes.
+    package var placesToSeeTo: Int { remarks.count { $0.severity != .note } }
 
     package var isChanged: Bool { !changes.isEmpty }
 
-    /// The rewritten source, for people: byte for byte the original outside of the changes.
+    /// The rewritten source for people: identical to the original outside the changes.
     package var written: String { render(0..<source.bytes.count, for: .people) }
 
-    /// The source as the plug-in compiles it: each line is where it was, so that what the compiler says points into
-    /// the original, and `@NSManaged` properties have accessors.
+    /// The source that the plug-in compiles. Each line keeps its position, so that compiler messages refer to the
+    /// original, and `@NSManaged` properties have accessors.
     package var compiled: String {
         let header = Self.sourceLocation(path, line: 1)
         guard !isLeftOut else {
@@ -76,7 +79,7 @@ package struct PortedSource: Sendable {
         return "#sourceLocation(file: \"\(escaped)\", line: \(line))"
     }
 
-    /// A piece of the source with the edits and moves inside it.
+    /// Returns a range of the source with its edits and moves applied.
     private func render(_ range: Range<Int>, for reader: Reader, isMoved: Bool = false) -> String {
         var result: [UInt8] = []
         var position = range.lowerBound
@@ -103,7 +106,7 @@ package struct PortedSource: Sendable {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// What happens at a place of the source.
+    /// A modification at a position of the source.
     private enum Piece {
         case edit(SourceEdit)
         case removed(SourceMove)
@@ -118,9 +121,9 @@ package struct PortedSource: Sendable {
         }
     }
 
-    /// The edits and moves of a piece in their order, those inside a moved piece only where that is rendered.
+    /// Returns the edits and moves in a range, in order; edits inside a moved range only when that range is rendered.
     private func pieces(in range: Range<Int>, isMoved: Bool) -> [Piece] {
-        // What is inserted where a piece begins belongs to what is before it.
+        // An insertion at the start of a range belongs to the text before it.
         func isInside(_ edit: SourceEdit, _ piece: Range<Int>) -> Bool {
             let isAfterStart =
                 edit.range.isEmpty

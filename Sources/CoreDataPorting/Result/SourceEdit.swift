@@ -1,25 +1,27 @@
-/// A piece of a source to replace, with a text for each use of the result.
+/// A range of a source to replace, with a text for each output.
 struct SourceEdit {
-    /// Where in the source, in UTF-8 code units; empty to insert.
+    /// The range in the source, in UTF-8 code units; empty to insert.
     var range: Range<Int>
-    /// What a person reads in the rewritten source; `nil` leaves the piece as it is.
+    /// The text in the rewritten source for people; `nil` leaves the range unchanged.
     var written: String?
-    /// What the compiler reads in a copy; `nil` leaves the piece as it is. It has as many lines as the piece.
+    /// The text in the compiled copy; `nil` leaves the range unchanged. It has as many lines as the range.
     var compiled: String?
 }
 
 extension SourceEdit {
-    /// Replaces a piece by the same text in both, and keeps what follows in its line and, where that is safe, column.
+    /// Replaces a range by the same text in both outputs. The text after it keeps its line and, where that is safe, its
+    /// column.
     static func replace(_ range: Range<Int>, with text: String, in source: SourceText) -> SourceEdit {
         SourceEdit(range: range, written: text, compiled: source.aligned(text, to: range))
     }
 }
 
-/// A piece of a source to take to another place, with the edits inside it.
+/// A range of a source to move, with the edits inside it.
 struct SourceMove {
     var range: Range<Int>
-    /// Before which the piece goes.
+    /// The position before which the range is inserted.
     var target: Int
-    /// What goes before the piece's first word, such as the access level of its extension; where that word is.
+    /// A text to insert before the range's first word, such as the access level of its extension, and that word's
+    /// position.
     var prefix: (text: String, at: Int)?
 }

@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 
-/// A source as bytes, with the places of its lines.
+/// A source as bytes, with the offsets of its lines.
 struct SourceText: Sendable {
     let path: String
     let bytes: [UInt8]
-    /// Where each line begins.
+    /// The offset of each line.
     private let lineStarts: [Int]
 
     init(path: String, text: String) {
@@ -17,7 +17,7 @@ struct SourceText: Sendable {
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The line that an offset is in, from 1.
+    /// Returns the line that contains an offset, counted from 1.
     func line(at offset: Int) -> Int {
         var low = 0
         var high = lineStarts.count
@@ -33,13 +33,13 @@ struct SourceText: Sendable {
         return SourceLocation(file: path, line: line, column: text(lineStarts[line - 1]..<offset).count + 1)
     }
 
-    /// The text of a line without its end.
+    /// Returns the text of a line without its line break.
     func lineText(_ line: Int) -> String {
         let end = line < lineStarts.count ? lineStarts[line] - 1 : bytes.count
         return text(lineStarts[line - 1]..<max(lineStarts[line - 1], end))
     }
 
-    /// Spaces instead of a piece, with the line ends that it has.
+    /// Returns spaces and the original line breaks instead of a range.
     func blank(_ range: Range<Int>) -> String {
         String(
             decoding: bytes[range].map {
@@ -49,14 +49,15 @@ struct SourceText: Sendable {
             as: UTF8.self)
     }
 
-    /// The whole text with spaces instead of these pieces.
+    /// Returns the whole text with spaces instead of these ranges.
     func blanked(_ ranges: [Range<Int>]) -> String {
         var bytes = bytes
         for range in ranges { bytes.replaceSubrange(range, with: blank(range).utf8) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text with the lines of the piece that it replaces, and its width where a space cannot change the meaning.
+    /// Returns the replacement with as many lines as the range, padded to its width where spaces do not change the
+    /// meaning.
     func aligned(_ replacement: String, to range: Range<Int>) -> String {
         if replacement.isEmpty { return blank(range) }
         let newline = UInt8(ascii: "\n")

@@ -1,10 +1,10 @@
 import SwiftSyntax
 
-/// What does not exist here and no missing module explains: key-value observing, and messages by selector.
+/// Reports missing features that no missing module explains: key-value observing, and messages by selector.
 extension PortVisitor {
     // MARK: Names
 
-    /// Tells which names the source uses that are not there.
+    /// Reports the missing names that the source uses.
     func reportAbsentNames(except told: Set<String>) {
         for (name, offset) in usedNames.sorted(by: { $0.value < $1.value }) {
             guard !index.typeNames.contains(name), !told.contains(name), AppleModules.owner(ofNotImported: name) == nil,
@@ -16,7 +16,7 @@ extension PortVisitor {
 
     // MARK: Calls
 
-    /// Tells calls that need Objective-C, by their names and labels.
+    /// Reports calls that need Objective-C, recognised by names and labels.
     func remarkAbsentCall(_ node: FunctionCallExprSyntax) {
         let callee = node.calledExpression
         let name: String
@@ -51,8 +51,6 @@ extension PortVisitor {
         case ("containerURL", ["forSecurityApplicationGroupIdentifier"]):
             return "there are no groups of applications here: name a folder that the programs share, "
                 + "and put the call in #if canImport(Darwin)"
-        case ("url", ["forUbiquityContainerIdentifier"]):
-            return "there is no iCloud here: name a folder, and put the call in #if canImport(Darwin)"
         case ("responds", ["to"]), ("instancesRespond", ["to"]), ("conforms", ["to"]):
             return "ask with 'as? Protocol' instead"
         case ("perform", [nil, "with"]), ("perform", [nil, "with", "with"]), ("perform", [nil, "with", "afterDelay"]),
@@ -72,7 +70,7 @@ extension PortVisitor {
 
     // MARK: Overrides
 
-    /// Methods of Objective-C's root class that nothing calls here and nobody can override.
+    /// Reports overrides of methods of Objective-C's root class, which do not exist here.
     func remarkAbsentOverride(_ node: FunctionDeclSyntax) {
         guard node.modifiers.modifier("override") != nil else { return }
         let labels = node.signature.parameterClause.parameters.map(\.firstName.text)

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// The names that `@objc(Name)` gives to classes with coding, which archives have on Apple's platforms.
+/// Keeps the names that `@objc(Name)` gives to archived classes, because archives from Apple's platforms contain them.
 extension PortVisitor {
     func listArchiveName(of node: ClassDeclSyntax) {
         let name = node.name.plainText

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `@objc` and the attributes beside it.
+/// Ports `@objc` and related attributes.
 extension PortVisitor {
     func portAttribute(_ node: AttributeSyntax) {
         let name = node.attributeName.trimmedDescription
@@ -15,7 +15,7 @@ extension PortVisitor {
         }
     }
 
-    /// A class that a model finds by the name it has in Objective-C is found by its own name here.
+    /// Reports a class that models find by its Objective-C name; here they find it by its Swift name.
     private func remarkRenaming(_ node: AttributeSyntax, to name: String) {
         guard let type = node.parent?.parent?.as(ClassDeclSyntax.self), type.name.plainText != name,
             !index.isArchived(type.name.plainText)
@@ -25,7 +25,7 @@ extension PortVisitor {
             hint: "a model that names its class '\(name)' must say '\(type.name.plainText)'")
     }
 
-    /// Removes an attribute with the blanks after it, and its line where it has one of its own.
+    /// Removes an attribute with the spaces after it, and its line if it has one of its own.
     func removeAttribute(_ node: AttributeSyntax) {
         let attribute = node.span
         let next = node.nextToken(viewMode: .sourceAccurate)
@@ -38,9 +38,10 @@ extension PortVisitor {
             .replace(range, with: "", in: text), as: .objectiveCAttribute, before: text.text(attribute), after: "")
     }
 
-    /// An Objective-C protocol is one for classes alone, and its optional requirements have no like in Swift.
+    /// Ports an Objective-C protocol. It becomes a class-only protocol; optional requirements have no equivalent in
+    /// Swift.
     ///
-    /// - Returns: whether what is inside is to be ported, too.
+    /// - Returns: whether to port the protocol's members too.
     func portProtocol(_ node: ProtocolDeclSyntax) -> Bool {
         guard node.attributes.attribute(named: "objc") != nil else { return true }
         let optional = node.memberBlock.members.lazy.compactMap { $0.decl.asProtocol((any WithModifiersSyntax).self) }

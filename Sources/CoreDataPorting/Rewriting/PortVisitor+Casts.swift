@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// Casts that only classes of Objective-C allow: of fetch requests to another result type.
+/// Ports casts that only Objective-C classes allow: of fetch requests to another result type.
 extension PortVisitor {
-    /// `T.fetchRequest() as! NSFetchRequest<T>`: here each result type makes a class of its own.
+    /// Ports `T.fetchRequest() as! NSFetchRequest<T>`: here each result type has a class of its own.
     func portCasts(_ node: SequenceExprSyntax) {
         let elements = Array(node.elements)
         for (position, element) in elements.enumerated() where position > 0 && position + 1 < elements.count {
@@ -25,7 +25,7 @@ extension PortVisitor {
                 hint: "write \(type.trimmedDescription).cast(…) in #if !canImport(ObjectiveC)")
             return
         }
-        // What is awaited or tried is so as a whole.
+        // `await` and `try` apply to the whole expression.
         var value = value
         while let inner = value.as(TryExprSyntax.self)?.expression ?? value.as(AwaitExprSyntax.self)?.expression {
             value = inner
@@ -41,7 +41,7 @@ extension PortVisitor {
         return type.name.plainText == "NSFetchRequest" && type.genericArgumentClause != nil
     }
 
-    /// Whether no operator that binds tighter than a cast takes the value for its own.
+    /// Returns whether no operator with a higher precedence than the cast applies to the value.
     private func isAlone(_ elements: [ExprSyntax], before position: Int) -> Bool {
         guard position > 0 else { return true }
         let operation = elements[position - 1]

@@ -1,9 +1,9 @@
 import SwiftSyntax
 
-/// Overrides in an extension, which only Objective-C's methods can have.
+/// Ports overrides in extensions, which only Objective-C methods allow.
 extension PortVisitor {
     func moveOverrides(of node: ExtensionDeclSyntax) {
-        // An array, as filtering the list itself makes one without a place in the source.
+        // Copy to an array: filtering the list itself creates nodes without positions in the source.
         let overrides = Array(node.memberBlock.members).filter { item in
             item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers.modifier("override") != nil
         }
@@ -26,7 +26,7 @@ extension PortVisitor {
         }
     }
 
-    /// The class of that name in the same source, wherever it is declared.
+    /// Returns the class with the name in the same source.
     private static func classDeclaration(named name: String, in root: Syntax) -> ClassDeclSyntax? {
         final class Search: SyntaxVisitor {
             let name: String
@@ -45,7 +45,7 @@ extension PortVisitor {
         return search.found
     }
 
-    /// What `public extension` says of its members, a member has to say itself elsewhere.
+    /// Returns the access level of `public extension`, which a moved member must repeat.
     private static func accessPrefix(of item: MemberBlockItemSyntax, in node: ExtensionDeclSyntax) -> (String, Int)? {
         guard let access = node.modifiers.modifier("public", "package", "fileprivate", "private"),
             let modifiers = item.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers,
@@ -55,7 +55,7 @@ extension PortVisitor {
         return (access.name.text + " ", first.span.lowerBound)
     }
 
-    /// `override func willSave()`
+    /// Returns the first line of a declaration: `override func willSave()`.
     private static func headline(of declaration: DeclSyntax) -> String {
         if let function = declaration.as(FunctionDeclSyntax.self) {
             return "override func \(function.name.text)\(function.signature.trimmedDescription)"

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// Imports of modules that do not exist here, imports that are missing, and what is used of the modules.
+/// Ports imports of missing modules, adds missing imports, and reports uses of missing modules.
 extension PortVisitor {
     func portImport(_ node: ImportDeclSyntax) {
         guard let module = node.path.first?.name.plainText else { return }
@@ -20,7 +20,7 @@ extension PortVisitor {
         }
     }
 
-    /// `import class Foundation.URLSession`, which another module has here.
+    /// Ports `import class Foundation.URLSession`, if another module has the name here.
     private func portImport(_ node: ImportDeclSyntax, of name: String, kind: String) {
         guard let part = FoundationModules.part(with: name) else { return }
         let range = node.span
@@ -32,13 +32,13 @@ extension PortVisitor {
             as: .conditionalImport, before: text.text(range), after: "import \(kind) \(part).\(name)")
     }
 
-    /// Modules that have submodules on Apple's platforms and none here.
+    /// Modules that have submodules on Apple's platforms but not here.
     private static let umbrellas: Set<String> = ["CoreData", "Foundation", "Dispatch"]
 
-    /// Makes imports of missing modules conditional, and adds those of the modules that have the names here.
+    /// Makes imports of missing modules conditional, and adds imports of the modules that provide the names here.
     func completeImports() {
         let present = index.exportedModules.union(imports.keys)
-        // Tests get Foundation with XCTest.
+        // In tests, XCTest re-exports Foundation.
         let hasFoundation = !present.isDisjoint(with: ["Foundation", "CoreData", "XCTest"])
         let used = usedNames.keys.filter { !index.typeNames.contains($0) && !importedNames.contains($0) }
         let needsCoreData = [PortChange.Kind.selector, .archiveName].contains(where: hasChange)
@@ -49,7 +49,7 @@ extension PortVisitor {
         if usesCoreData, !present.contains("CoreData") {
             added.append("CoreData")
         } else if !hasFoundation, usesFoundation || !missingModules.isEmpty {
-            // Frameworks bring Foundation along.
+            // Apple's frameworks re-export Foundation.
             added.append("Foundation")
         }
         let substitute = hasFoundation || missingModules.isEmpty || added.isEmpty ? nil : added.removeFirst()
@@ -68,7 +68,7 @@ extension PortVisitor {
         let declaration = text.text(range)
         let substitute = substitute.map { "import \($0)" } ?? ""
         let other = substitute.isEmpty ? "" : "\n#else\n\(substitute)"
-        // A copy does without the import, so that each line stays where it is.
+        // The compiled copy has no line for the import, so that each line keeps its position.
         add(
             SourceEdit(
                 range: range, written: "#if canImport(\(module))\n\(declaration)\(other)\n#endif",
@@ -76,7 +76,7 @@ extension PortVisitor {
             as: .conditionalImport, before: declaration, after: "#if canImport(\(module))")
     }
 
-    /// The import after which others go: one that a copy has, too.
+    /// The import after which others are inserted; the compiled copy must contain it too.
     private var anchor: Range<Int>? {
         let missing = Set(missingModules.map(\.name))
         let all = imports.filter { !missing.contains($0.key) && !$0.value.isConditional }
@@ -109,10 +109,10 @@ extension PortVisitor {
         if usedNames[name] == nil { usedNames[name] = offset }
     }
 
-    /// The missing modules that the source imports, and those that come along with them.
+    /// The missing modules that the source imports, and those that they re-export.
     private var importedMissingModules: [String] {
         var modules = missingModules.map(\.name)
-        // A view's names come with SwiftUI, which another source of the module may import.
+        // SwiftUI provides a view's names; another source of the module may import it.
         if !modules.contains("SwiftUI"), usedNames.keys.contains(where: isOfSwiftDataInterface) {
             modules.append("SwiftUI")
         }
@@ -123,12 +123,17 @@ extension PortVisitor {
         imports["SwiftData"] != nil && AppleModules.swiftDataInterface.contains(name) && !index.typeNames.contains(name)
     }
 
-    /// Whether a name that the source uses is the missing module's.
+    /// Returns whether a name in the source belongs to the missing module.
     private func owns(_ module: String, _ name: String) -> Bool {
         AppleModules.owns(module, name) || module == "SwiftUI" && isOfSwiftDataInterface(name)
     }
 
-    /// Every use of a name of a framework for user interfaces that the source imports.
+    /// The user interface framework of the views in the source's previews.
+    var previewedFramework: String {
+        missingModules.map(\.name).first(where: AppleModules.userInterface.contains) ?? "SwiftUI"
+    }
+
+    /// Every use of a name of an imported user interface framework.
     var interfaceUses: [InterfaceUse] {
         let frameworks = importedMissingModules.filter(AppleModules.userInterface.contains)
         guard !frameworks.isEmpty else { return [] }
@@ -139,7 +144,7 @@ extension PortVisitor {
         }
     }
 
-    /// Tells which names of missing modules the source uses; those for user interfaces leave it out.
+    /// Reports the uses of missing modules' names; a source that uses a user interface framework is omitted.
     func reportUses() {
         let own = index.typeNames
         let uses = importedMissingModules.map { module in
@@ -150,7 +155,7 @@ extension PortVisitor {
         var reasons: Set<String> = []
         for (module, names) in interfaces {
             for (name, offset) in names where reasons.insert(name).inserted {
-                leaveOut(for: module, because: name, at: offset)
+                leaveOut(because: InterfaceUse(framework: module, name: name, offset: offset))
             }
         }
         guard interfaces.isEmpty else { return }

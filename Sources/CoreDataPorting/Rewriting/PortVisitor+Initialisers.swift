@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `init(entity:insertInto:)`, which is `required` here: faults are made by it.
+/// Ports `init(entity:insertInto:)`, which must be `required` here: the framework creates faults with it.
 extension PortVisitor {
     func portInitialiser(_ node: InitializerDeclSyntax) {
         guard Self.isEntityInitialiser(node), let override = node.modifiers.modifier("override"),
@@ -10,7 +10,7 @@ extension PortVisitor {
         let needed = Syntax(node).enclosingClass.flatMap(Self.neededAccess)
         var replacement = "required"
         if let access, access.name.text != needed {
-            // Whoever may make a subclass must see the initialiser.
+            // The initialiser must be visible wherever subclasses can be declared.
             let end = text.bytes[access.span.upperBound...].prefix { $0 == UInt8(ascii: " ") }.endIndex
             let isBefore = access.span.lowerBound < override.span.lowerBound
             let given = access.name.text == "open" && needed == "public"
@@ -27,13 +27,14 @@ extension PortVisitor {
         return node.optionalMark == nil && parameters.map(\.firstName.text) == ["entity", "insertInto"]
     }
 
-    /// The access that a required initialiser of the class must spell out; `nil` where none is needed.
+    /// Returns the access level that a required initialiser of the class must state; `nil` if none is needed.
     private static func neededAccess(of node: ClassDeclSyntax) -> String? {
         guard let access = node.modifiers.modifier("open", "public", "package") else { return nil }
         return access.name.text == "package" ? "package" : "public"
     }
 
-    /// A class with a designated initialiser of its own does not inherit the required one.
+    /// Adds the required initialiser to a class with its own designated initialiser, which therefore does not inherit
+    /// it.
     func addRequiredInitialiser(to node: ClassDeclSyntax) {
         guard index.isManagedObjectClass(node.name.plainText) else { return }
         let members = node.memberBlock.members.map(\.decl)
@@ -63,7 +64,7 @@ extension PortVisitor {
             as: .addedInitialiser, before: "", after: head + " … }")
     }
 
-    /// Whether each initialiser has to give a value to one of the stored properties.
+    /// Returns whether every initialiser must set one of the stored properties.
     private static func needsValue(_ node: VariableDeclSyntax) -> Bool {
         guard node.modifiers.modifier("static", "class", "lazy") == nil,
             node.attributes.attribute(named: "NSManaged") == nil

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `#keyPath`, whose value is a string known before the program runs.
+/// Ports `#keyPath`, whose value is a string constant.
 extension PortVisitor {
     func portKeyPath(_ node: MacroExpansionExprSyntax) {
         let range = node.span
@@ -15,9 +15,9 @@ extension PortVisitor {
         rewrite(range, to: "\"\(names.joined(separator: "."))\"", as: .keyPath)
     }
 
-    /// The type that a path of names begins with, and the properties after it.
+    /// Splits a path of names into the type that it starts with and the properties after it.
     ///
-    /// In `Module.Outer.Book.author.name` types come first and have capitals; what is last is a property.
+    /// In `Module.Outer.Book.author.name`, the types come first and are capitalised; the last name is a property.
     func property(_ components: [String], at node: Syntax) -> (type: String?, names: [String]) {
         let types = components.prefix { $0.first?.isUppercase == true }.prefix(components.count - 1)
         let own = node.enclosingTypeName?.split(separator: ".").last.map(String.init)
@@ -25,7 +25,7 @@ extension PortVisitor {
         return (type, Array(components.dropFirst(types.count)))
     }
 
-    /// The names of `A.b.c`; `nil` where the expression is anything else.
+    /// Returns the names of `A.b.c`; `nil` for any other expression.
     static func components(of expression: ExprSyntax) -> [String]? {
         if let reference = expression.as(DeclReferenceExprSyntax.self), reference.argumentNames == nil {
             return [reference.baseName.plainText]

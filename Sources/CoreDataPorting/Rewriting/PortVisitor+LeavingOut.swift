@@ -1,12 +1,13 @@
-/// Declarations that need a framework for user interfaces, in a source that does without one otherwise.
+/// Omits declarations that need a user interface framework from a source that otherwise does not.
 extension PortVisitor {
-    /// Puts the declaration where only platforms that have the framework compile it; a copy has nothing in its place.
+    /// Wraps the declaration in `#if canImport`, so that only platforms with the framework compile it; the compiled
+    /// copy omits it.
     func leaveOut(_ part: InterfaceParts.Part) {
         let original = text.text(part.range)
         let condition = part.frameworks.sorted().map { "canImport(\($0))" }.joined(separator: " && ")
         let (indent, startsLine) = text.indent(before: part.range.lowerBound)
         let margin = startsLine ? indent : ""
-        // Nothing but a comment may follow a directive in its line.
+        // Only a comment may follow a directive on its line.
         let written =
             (startsLine ? "" : "\n") + "#if \(condition)\n\(margin)\(original)\n\(margin)#endif"
             + (text.endsLine(part.range.upperBound) ? "" : "\n")
@@ -15,7 +16,8 @@ extension PortVisitor {
             before: String(original.prefix { !$0.isNewline }), after: "#if \(condition)")
         for use in part.uses {
             remark(
-                "left out: '\(use.name)' needs \(use.framework), which does not exist here", at: use.offset,
+                "left out: '\(use.name)' needs \(use.framework), which does not exist here", use.severity,
+                at: use.offset,
                 hint: AbsentNames.substitute(for: use.name, in: use.framework))
         }
         guard part.uses.isEmpty, let dependency = part.dependency else { return }
@@ -24,7 +26,7 @@ extension PortVisitor {
 }
 
 extension SourceText {
-    /// The blanks before a place, and whether nothing else is before it in its line.
+    /// Returns the white space before a position, and whether the line starts with it.
     fileprivate func indent(before offset: Int) -> (text: String, startsLine: Bool) {
         var start = offset
         while start > 0, bytes[start - 1] == UInt8(ascii: " ") || bytes[start - 1] == UInt8(ascii: "\t") { start -= 1 }
@@ -32,7 +34,7 @@ extension SourceText {
         return (text(start..<offset), startsLine)
     }
 
-    /// Whether only blanks or a comment follow in the line.
+    /// Returns whether only white space or a comment follows on the line.
     fileprivate func endsLine(_ offset: Int) -> Bool {
         let rest = bytes[offset...].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         let end = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }

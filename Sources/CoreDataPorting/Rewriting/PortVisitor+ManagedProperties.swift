@@ -1,16 +1,18 @@
 import CoreDataManagedProperties
 import SwiftSyntax
 
-/// `@NSManaged` in a copy that is compiled: real accessors, on the same line. People keep the attribute.
+/// Replaces `@NSManaged` in the compiled copy by accessors on the same line; the version for people keeps the
+/// attribute.
 ///
-/// A build tool does not see what another one generates, so accessors for copies are made where the copies are.
+/// A build tool does not see the output of another one, so the tool that makes the copies must also make their
+/// accessors.
 extension PortVisitor {
     func compileManagedProperty(_ node: VariableDeclSyntax) {
         guard let attribute = node.attributes.attribute(named: "NSManaged") else { return }
         let bindings = Array(node.bindings)
         var keys = ""
         for (number, binding) in bindings.enumerated() {
-            // `var width, height: Double`: a type goes for the names before it, too.
+            // `var width, height: Double`: the type also applies to the names before it.
             guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
                 let annotation = bindings[number...].lazy.compactMap(\.typeAnnotation?.type).first
             else {
@@ -33,7 +35,7 @@ extension PortVisitor {
                 end..<end,
                 to: "\(typed) { get { \(accessed) } set { \(accessed) = newValue } }" + (isLast ? keys : ""))
             if let comma = binding.trailingComma {
-                // Only a declaration of its own may have accessors.
+                // A declaration with several names cannot have accessors.
                 let modifiers = node.modifiers.map { $0.trimmedDescription + " " }.joined()
                 rewriteCompiled(comma.span, to: "; \(modifiers)var")
             }
@@ -41,7 +43,7 @@ extension PortVisitor {
         rewriteCompiled(attribute.span, to: text.blank(attribute.span))
     }
 
-    /// `String?` of `String!`, and every other type as it is.
+    /// Returns `String?` for `String!`; other types are unchanged.
     private static func storedType(_ type: TypeSyntax) -> String {
         if let implicit = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
             return implicit.wrappedType.trimmedDescription + "?"
@@ -49,13 +51,14 @@ extension PortVisitor {
         return type.trimmedDescription
     }
 
-    /// `updatedAt` of `primitiveUpdatedAt`.
+    /// Returns `updatedAt` for `primitiveUpdatedAt`.
     private static func primitiveProperty(_ name: String) -> String? {
         guard name.hasPrefix("primitive"), let first = name.dropFirst(9).first, first.isUppercase else { return nil }
         return first.lowercased() + name.dropFirst(10)
     }
 
-    /// Whether the class has a property `primitivePrimitive…` for it: then the name is the property's own.
+    /// Returns whether the class has a property `primitivePrimitive…` for the name: then the name is a property of its
+    /// own.
     private func isManaged(_ name: String, in node: Syntax) -> Bool {
         guard let type = node.enclosingTypeName?.split(separator: ".").last.map(String.init) else { return false }
         let primitive = "primitive" + name.prefix(1).uppercased() + name.dropFirst()
@@ -79,7 +82,7 @@ extension PortVisitor {
         rewriteCompiled(attribute.span, to: text.blank(attribute.span))
     }
 
-    /// The body, and the key that it needs beside it.
+    /// Returns the body, and the key that it uses.
     private func methodBody(_ node: FunctionDeclSyntax, of type: String) -> (body: String, key: String)? {
         let parameters = Array(node.signature.parameterClause.parameters)
         let returned = node.signature.returnClause?.type.trimmedDescription ?? "Void"
@@ -118,7 +121,7 @@ extension PortVisitor {
 
     // MARK: Key paths
 
-    /// The list by which `\Book.title` is known to mean "title", for a class that models name.
+    /// Registers the key paths, so that `\Book.title` means "title", for a class that models name.
     func listKeyPaths(of node: ClassDeclSyntax) {
         let name = node.name.plainText
         guard node.parent?.is(CodeBlockItemSyntax.self) == true, index.isManagedObjectClass(name),

@@ -1,8 +1,8 @@
 import CoreDataManagedProperties
 import SwiftSyntax
 
-/// What key-value coding asks managed object classes for, in a copy that is compiled: their own `@objc` properties and
-/// their methods `validate<Key>(_:)`, which are found by name on Apple's platforms.
+/// Lists, in the compiled copy, the members of managed object classes that key-value coding accesses: their own `@objc`
+/// properties and their methods `validate<Key>(_:)`. On Apple's platforms, the Objective-C runtime finds them by name.
 extension PortVisitor {
     func listMembers(_ node: VariableDeclSyntax) {
         guard node.attributes.attribute(named: "NSManaged") == nil, let place = managedClass(around: Syntax(node))
@@ -24,11 +24,11 @@ extension PortVisitor {
         list(member, key: attribute?.objectiveCName, in: place, Syntax(node))
     }
 
-    /// Declares the lists of the members that were met.
+    /// Declares the lists of the collected members.
     func declareMembers() {
         let lists = members.filter { !$0.text.isEmpty }
         guard !lists.isEmpty else { return }
-        // Several files may list members of one class.
+        // Several files may list members of one class, so the name includes a hash of the path.
         let place = text.path.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         for list in lists { generate(list.text.text(in: "_Members\(String(place, radix: 16))")) }
     }
@@ -50,12 +50,12 @@ extension PortVisitor {
         members[position].text.add(member, key: key, conditions: node.conditions)
     }
 
-    // MARK: The class around a member
+    // MARK: Enclosing class of a member
 
     struct ManagedClass {
         var name: String
         var path: String
-        /// Whether Objective-C sees members that do not say so.
+        /// Whether Objective-C sees members without an attribute.
         var isExposed: Bool
         var isOnMainActor: Bool
         var isGeneric: Bool
@@ -73,7 +73,7 @@ extension PortVisitor {
         } else if let node = group.as(ExtensionDeclSyntax.self) {
             attributes = node.attributes
             path = node.extendedType.trimmedDescription
-            // The list's own extension is isolated as the class is, not as this one.
+            // The list's extension has the isolation of the class, not of this extension.
             isOnMainActor = attributes.attribute(named: "MainActor") != nil
             guard attributes.allowMembers else { return nil }
         } else {
@@ -91,7 +91,7 @@ extension PortVisitor {
 }
 
 extension Syntax {
-    /// The type or extension whose member the node is; `nil` at file level and inside functions.
+    /// The type or extension that has the node as a member; `nil` at file level and inside functions.
     fileprivate var enclosingGroup: Syntax? {
         var node = parent
         while let current = node {
@@ -102,7 +102,7 @@ extension Syntax {
         return nil
     }
 
-    /// `Outer.Item`; `nil` for a type that is inside a function.
+    /// Returns `Outer.Item`; `nil` for a type inside a function.
     var typePath: String? {
         var names: [String] = []
         var node: Syntax? = self
@@ -120,7 +120,7 @@ extension Syntax {
         return names.reversed().joined(separator: ".")
     }
 
-    /// The `#if` conditions that the node is under, those of earlier clauses negated.
+    /// The enclosing `#if` conditions, including the negated conditions of earlier clauses.
     fileprivate var conditions: [String] {
         var conditions: [String] = []
         for node in sequence(first: self, next: \.parent) {

@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// Names with their module before them, where the module is another one here.
+/// Ports qualified names whose module differs here.
 extension PortVisitor {
-    /// `Foundation.ValueTransformer`: here CoreData has it, and the name alone finds it. Tells whether that is so.
+    /// Removes the module of `Foundation.ValueTransformer`: here CoreData has the type. Returns whether it did.
     func dropModule(_ module: TokenSyntax, before name: TokenSyntax) -> Bool {
         guard module.plainText == "Foundation", FoundationModules.isElsewhere(name.plainText) else { return false }
         use(name.plainText, at: name.span.lowerBound)

@@ -1,6 +1,6 @@
 import SwiftSyntax
 
-/// `#selector`, where a method or a name can take its place.
+/// Ports `#selector` to a method reference or a name.
 extension PortVisitor {
     func portSelector(_ node: MacroExpansionExprSyntax) {
         let range = node.span
@@ -25,9 +25,9 @@ extension PortVisitor {
             hint: "use a closure, or put the call in #if canImport(ObjectiveC)")
     }
 
-    /// `NSStringFromSelector(#selector(getter: Book.title))`, whose value is a string known before the program runs.
+    /// Ports `NSStringFromSelector(#selector(getter: Book.title))`, whose value is a string constant.
     ///
-    /// - Returns: whether the call was that.
+    /// - Returns: whether the call had this form.
     func portSelectorName(_ node: FunctionCallExprSyntax) -> Bool {
         guard node.calledExpression.trimmedDescription == "NSStringFromSelector", node.arguments.count == 1,
             let selector = node.arguments.first?.expression.as(MacroExpansionExprSyntax.self),
@@ -37,7 +37,7 @@ extension PortVisitor {
         return true
     }
 
-    /// `title` of `#selector(getter: Book.title)`, `setTitle:` of `#selector(setter: Book.title)`.
+    /// Returns `title` of `#selector(getter: Book.title)`, `setTitle:` of `#selector(setter: Book.title)`.
     private func accessorName(_ node: MacroExpansionExprSyntax) -> String? {
         guard node.arguments.count == 1, let argument = node.arguments.first, let label = argument.label?.text,
             ["getter", "setter"].contains(label), var components = Self.components(of: argument.expression)
@@ -45,14 +45,15 @@ extension PortVisitor {
         if components.count > 1, components[0] == "self" { components.removeFirst() }
         let (type, names) = property(components, at: Syntax(node))
         guard let last = names.last else { return nil }
-        // What type a property before it has, is not known.
+        // The type of a property in the path is unknown.
         let owner = names.count == 1 ? type : nil
         if label == "getter" { return index.getterName(of: last, in: owner) }
         let name = index.objectiveCName(of: last, in: owner)
         return "set\(name.prefix(1).uppercased())\(name.dropFirst()):"
     }
 
-    /// The first argument of `addObserver(_:selector:name:object:)` whose selector the expression is.
+    /// Returns the first argument of the `addObserver(_:selector:name:object:)` call that has the expression as its
+    /// selector.
     private static func observer(ofCallWith node: MacroExpansionExprSyntax) -> ExprSyntax? {
         guard let argument = node.parent?.as(LabeledExprSyntax.self), argument.label?.text == "selector",
             let call = argument.parent?.parent?.as(FunctionCallExprSyntax.self),
@@ -63,7 +64,7 @@ extension PortVisitor {
         return call.arguments.first?.expression
     }
 
-    /// The method itself, as a function of its object: `Library.didSave(_:)`.
+    /// Returns the method as a function of its object: `Library.didSave(_:)`.
     private func method(_ expression: ExprSyntax, of observer: ExprSyntax, at node: Syntax) -> String? {
         let isSelf = observer.trimmedDescription == "self"
         let own = isSelf ? node.enclosingTypeName : nil
@@ -79,7 +80,7 @@ extension PortVisitor {
         return baseText.first?.isUppercase == true ? "\(baseText).\(name)" : nil
     }
 
-    /// The selector of one of Foundation's comparisons, which sort descriptors take by name.
+    /// Returns the selector of a Foundation comparison, which sort descriptors accept by name.
     private static func comparison(_ expression: ExprSyntax) -> String? {
         guard let access = expression.as(MemberAccessExprSyntax.self), let base = access.base?.trimmedDescription,
             ["NSString", "NSNumber", "NSDate", "NSDecimalNumber"].contains(base)

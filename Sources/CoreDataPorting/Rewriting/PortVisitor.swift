@@ -2,7 +2,7 @@ import CoreDataManagedProperties
 import CoreDataPrimitives
 import SwiftSyntax
 
-/// Walks through one source and collects what to rewrite; one file beside this for each construct.
+/// Visits one source and collects the rewrites; a separate file handles each construct.
 final class PortVisitor: SyntaxVisitor {
     let text: SourceText
     let index: SourceIndex
@@ -10,19 +10,19 @@ final class PortVisitor: SyntaxVisitor {
     private var moves: [SourceMove] = []
     private var changes: [PortChange] = []
     private var remarks: [Diagnostic] = []
-    /// The modules that are missing here, and the source imports them where they would be compiled.
+    /// The missing modules that the source imports in compiled code.
     var missingModules: [(name: String, range: Range<Int>)] = []
-    /// The modules that the source imports, with the place of the first import, one without a condition if there is.
+    /// The imported modules with the position of the first import, preferably one without a condition.
     var imports: [String: (range: Range<Int>, isConditional: Bool)] = [:]
-    /// Where an import goes in a source that has none: after the comment at the top.
+    /// The position for an import in a source without imports: after the comment at the top.
     private(set) var head = 0
-    /// What is imported by itself, as in `import class Foundation.URLSession`.
+    /// The names that are imported individually, as in `import class Foundation.URLSession`.
     var importedNames: Set<String> = []
-    /// The names that the source uses, with the place of the first use.
+    /// The names that the source uses, with the position of the first use.
     var usedNames: [String: Int] = [:]
     /// All uses of the names, in the order of the source.
     var allUses: [(name: String, offset: Int)] = []
-    /// What key-value coding asks classes for, in a copy.
+    /// The members that key-value coding accesses, for the compiled copy.
     var members: [(path: String, text: MemberText)] = []
     private var neededFrameworks: [String] = []
     private var generated: [String] = []
@@ -39,7 +39,7 @@ final class PortVisitor: SyntaxVisitor {
             neededFrameworks: neededFrameworks, otherModules: otherModules, generated: generated)
     }
 
-    /// The modules that are neither Apple's nor here with the toolchain, each with its first import.
+    /// The modules that neither Apple nor the toolchain has, each with its first import.
     private var otherModules: [PortedSource.OtherModule] {
         imports.filter { !$0.value.isConditional && !index.presentModules.contains($0.key) }
             .filter { !AppleModules.isAppleOnly($0.key) && !ToolchainModules.contains($0.key) }
@@ -47,9 +47,9 @@ final class PortVisitor: SyntaxVisitor {
             .sorted { $0.location.line < $1.location.line }
     }
 
-    // MARK: What the constructs' files call
+    // MARK: Functions for the constructs' files
 
-    /// Rewrites a piece, in what people read and in what is compiled.
+    /// Rewrites a range in both outputs.
     func rewrite(_ range: Range<Int>, to replacement: String, as kind: PortChange.Kind) {
         add(.replace(range, with: replacement, in: text), as: kind, before: text.text(range), after: replacement)
     }
@@ -59,14 +59,14 @@ final class PortVisitor: SyntaxVisitor {
         note(kind, at: edit.range.lowerBound, before: before, after: after)
     }
 
-    /// Makes a change without a place of its own known: it is in the edit of another one.
+    /// Records a change that is part of another edit.
     func note(_ kind: PortChange.Kind, at offset: Int, before: String, after: String) {
         changes.append(PortChange(kind: kind, location: text.location(at: offset), before: before, after: after))
     }
 
     func hasChange(of kind: PortChange.Kind) -> Bool { changes.contains { $0.kind == kind } }
 
-    /// Rewrites a piece only in what is compiled: no change that a person would see.
+    /// Rewrites a range only in the compiled copy; it is not reported as a change.
     func rewriteCompiled(_ range: Range<Int>, to replacement: String) {
         edits.append(SourceEdit(range: range, written: nil, compiled: replacement))
     }
@@ -88,19 +88,19 @@ final class PortVisitor: SyntaxVisitor {
             Diagnostic(severity, message, at: location, sourceLine: text.lineText(location.line), hint: hint))
     }
 
-    /// Declares something beside the source's own declarations, in a copy only.
+    /// Adds a declaration to the compiled copy.
     func generate(_ declaration: String) { generated.append(declaration) }
 
-    /// Leaves the source out: then nothing needs to be said of it but why.
-    func leaveOut(for framework: String, because name: String, at offset: Int) {
+    /// Omits the source; only the reason is reported.
+    func leaveOut(because use: InterfaceUse) {
         if neededFrameworks.isEmpty { remarks = [] }
-        if !neededFrameworks.contains(framework) { neededFrameworks.append(framework) }
+        if !neededFrameworks.contains(use.framework) { neededFrameworks.append(use.framework) }
         remark(
-            "left out: '\(name)' needs \(framework), which does not exist here", at: offset,
-            hint: AbsentNames.substitute(for: name, in: framework))
+            "left out: '\(use.name)' needs \(use.framework), which does not exist here", use.severity, at: use.offset,
+            hint: AbsentNames.substitute(for: use.name, in: use.framework))
     }
 
-    // MARK: Where each construct is met
+    // MARK: Dispatch to the constructs
 
     override func visit(_ node: SourceFileSyntax) -> SyntaxVisitorContinueKind {
         head = node.head
@@ -186,7 +186,7 @@ final class PortVisitor: SyntaxVisitor {
         return .visitChildren
     }
 
-    /// A member's name is not the name of something in a module, unless the module stands before it.
+    /// A member's name is not a name of a module, unless it follows the module's name.
     override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
         guard let base = node.base else { return .skipChildren }
         if let module = base.as(DeclReferenceExprSyntax.self),

@@ -1,38 +1,39 @@
 import CoreData
 import Foundation
 
-/// Backups of a stack's store: archives of the store, its external data and its metadata, made while the app runs.
+/// Makes and restores backups of a stack's store: archives of the store, its external data and its metadata. The app
+/// can keep running.
 ///
 ///     let backup = Backup(stack, to: FolderDestination(folder))
 ///     let made = try await backup.create()
 ///     …
-///     try await backup.restore(made.name)         // everything as it was then, or nothing has changed
+///     try await backup.restore(made.name)         // restores everything, or changes nothing
 ///
-/// An archive is a plain zip: `manifest.json`, and the store's files as they lay on the disk.
+/// An archive is an ordinary zip file: `manifest.json`, and the store's files as on disk.
 public struct Backup: Sendable {
-    /// How many bytes a backup may hold that is restored; more is taken for an attack.
+    /// The maximum size of a backup's content in bytes; restoring refuses a larger one as an attack.
     public var maximumBytes = 64 << 30
 
     let stack: CoreDataStack
     let destination: any BackupDestination
 
-    /// Backs a stack's store up to a destination.
+    /// Makes backups of a stack's store at a destination.
     public init(_ stack: CoreDataStack, to destination: any BackupDestination) {
         self.stack = stack
         self.destination = destination
     }
 
-    // MARK: Making
+    // MARK: Creating
 
-    /// Makes a backup of the store as it is at one moment; others may save meanwhile.
+    /// Creates a backup of the store at one moment; other contexts and processes may save meanwhile.
     ///
-    /// What contexts have not saved is not in it.
+    /// The backup does not contain unsaved changes of contexts.
     ///
     /// - Parameters:
-    ///   - name: the archive's name, which ends with `.zip`; `nil` for the store's name and the time.
-    ///   - progress: told of the bytes that are in the archive.
-    /// - Throws: a ``ToolkitError`` for a store in memory, for a name that no file can have, for more than 4 GB; what the
-    ///   destination throws. Nothing is left then.
+    ///   - name: the archive's name, which must end with `.zip`; by default the store's name and the time.
+    ///   - progress: called with the number of bytes in the archive so far.
+    /// - Throws: a ``ToolkitError`` for a store in memory, for an invalid file name, and for more than 4 GB; the
+    ///   destination's errors. After an error, no partial backup remains.
     @discardableResult
     public func create(
         isolation: isolated (any Actor)? = #isolation, name: String? = nil, progress: ProgressHandler? = nil
@@ -53,23 +54,23 @@ public struct Backup: Sendable {
         return BackupInfo(name: name, size: size, date: date)
     }
 
-    /// The backups that are there, newest first.
+    /// Returns the existing backups, newest first.
     public func list(isolation: isolated (any Actor)? = #isolation) async throws -> [BackupInfo] {
         try await destination.list().sorted { ($0.date, $0.name) > ($1.date, $1.name) }
     }
 
-    /// Takes a backup away.
+    /// Deletes a backup.
     public func delete(isolation: isolated (any Actor)? = #isolation, _ name: String) async throws {
         try Self.check(name)
         try await destination.delete(name)
     }
 
-    // MARK: Checking
+    // MARK: Verifying
 
-    /// Takes a backup apart, in a folder that is removed afterwards, and checks everything: names, sizes and checksums of the
-    /// archive, then the store's tables and rows.
+    /// Extracts a backup to a temporary folder and checks everything: names, sizes and checksums of the archive, then
+    /// the store's tables and rows.
     ///
-    /// - Returns: what was found in the store; it is sound where none of it is an error.
+    /// - Returns: the findings in the store; it is sound if none of them is an error.
     /// - Throws: a ``ToolkitError`` for an archive that is damaged or refused.
     public func verify(
         isolation: isolated (any Actor)? = #isolation, _ name: String
@@ -88,20 +89,20 @@ public struct Backup: Sendable {
 
     // MARK: Restoring
 
-    /// Puts the backup in the place of the store, and opens it: contexts are empty afterwards, and read it.
+    /// Replaces the store by the backup and opens it. Afterwards contexts are empty and read the restored store.
     ///
     /// ```
-    ///  fetched ──▶ taken apart beside the store, checked, migrated where it is of an older model
-    ///          ──▶ store taken off ──▶ replaced in one transaction ──▶ opened; if it cannot be, replaced back
+    ///  fetch ──▶ extract next to the store, check, migrate if it has an older model
+    ///          ──▶ remove the store ──▶ replace it in one transaction ──▶ open; on failure, replace back
     /// ```
-    /// Whatever fails, the store is as it was. A program that dies in between finds the old store or the new one when it starts
-    /// again, whole, and what was left lying beside it is removed.
+    /// If a step fails, the store is unchanged. After a crash, the next launch finds the complete old store or the
+    /// complete new one, and removes temporary files.
     ///
-    /// Whoever holds objects of the store can no longer read them. What import contexts have not saved cannot be saved any more.
+    /// Existing objects of the store can no longer be read. Unsaved changes of import contexts can no longer be saved.
     ///
-    /// - Throws: a ``ToolkitError`` for an archive that is damaged, refused, or not of this model, and where the view context or
-    ///   its parent has changes that are not saved, which would be lost: save or roll back first. Where another process has
-    ///   the store open, 134090.
+    /// - Throws: a ``ToolkitError`` for an archive that is damaged, refused, or of another model. Also if the view
+    ///   context or its parent has unsaved changes, which would be lost: save or roll back first. If another process
+    ///   has the store open, error 134090.
     public func restore(
         isolation: isolated (any Actor)? = #isolation, _ name: String, progress: ProgressHandler? = nil
     ) async throws {
@@ -124,7 +125,7 @@ public struct Backup: Sendable {
             try cancellation.check()
             return archive.storeURL
         }
-        // Somebody may have gone on meanwhile.
+        // Another task may have made changes meanwhile.
         try await refuseUnsaved()
         let type = stack.options.storeType
         do {
@@ -156,7 +157,7 @@ public struct Backup: Sendable {
         }
     }
 
-    /// After the new store could not be opened.
+    /// Restores the old store if the new one could not be opened.
     private func rollBack(
         isolation: isolated (any Actor)? = #isolation, to before: URL, at storeURL: URL
     ) async throws {

@@ -2,40 +2,40 @@ import CoreData
 import CoreDataZip
 import Foundation
 
-/// What an archive says of itself, in `manifest.json`.
+/// The content of an archive's `manifest.json`.
 struct BackupManifest: Codable {
     static let name = "manifest.json"
     static let currentFormat = 1
     static let folder = "store/"
 
-    /// 1.
+    /// The format version: 1.
     var format: Int
-    /// ISO 8601.
+    /// The time of creation, in ISO 8601.
     var created: String
     /// The store's type.
     var storeType: String
     var storeUUID: String
     /// The name of the store's file in the archive's folder `store`.
     var storeFile: String
-    /// Of the model; see `NSManagedObjectModel.versionChecksum`.
+    /// The model's checksum; see `NSManagedObjectModel.versionChecksum`.
     var modelChecksum: String
-    /// How many bytes each file has.
+    /// The size of each file in bytes.
     var files: [String: Int]
 }
 
-/// A backup's archive: written of a store, or taken apart and checked.
+/// The archive of a backup: written from a store, or extracted and checked.
 struct BackupArchive {
     private let work: WorkFolder
     private let reader: ZipReader
     let manifest: BackupManifest
 
-    /// The store's file, once it is taken apart.
+    /// The store's file, after extraction.
     var storeURL: URL { work.content.appendingPathComponent(manifest.storeFile) }
     private var type: NSPersistentStore.StoreType { NSPersistentStore.StoreType(rawValue: manifest.storeType) }
 
     // MARK: Writing
 
-    /// - Returns: how many bytes the archive has.
+    /// - Returns: the size of the archive in bytes.
     static func write(
         _ stack: CoreDataStack, to work: WorkFolder, date: Date, progress: (Double, Int) throws -> Void
     ) throws -> Int {
@@ -72,7 +72,7 @@ struct BackupArchive {
         return size?.intValue ?? 0
     }
 
-    /// Paths of all files in the folder, with their sizes.
+    /// Returns the paths of all files in the folder, with their sizes.
     private static func files(in folder: URL) throws -> [String: Int] {
         var files: [String: Int] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
@@ -86,7 +86,7 @@ struct BackupArchive {
 
     // MARK: Reading
 
-    /// Reads what the archive says of itself, and refuses one that contradicts itself; writes nothing.
+    /// Reads the manifest and refuses an inconsistent archive; writes no files.
     init(_ work: WorkFolder, limit: Int) throws {
         self.work = work
         do {
@@ -116,7 +116,7 @@ struct BackupArchive {
         }
     }
 
-    /// The archive has the files that the manifest names, of those sizes, and no others.
+    /// Checks that the archive contains exactly the files of the manifest, with their sizes.
     private func check() throws {
         let named = Dictionary(
             uniqueKeysWithValues: manifest.files.map { (BackupManifest.folder + $0.key, $0.value) })
@@ -128,7 +128,7 @@ struct BackupArchive {
         }
     }
 
-    /// Takes the archive apart, checksums and all.
+    /// Extracts the archive and verifies all checksums.
     func extract(_ progress: (Double, Int) throws -> Void) throws {
         let total = max(1, manifest.files.values.reduce(0, +))
         var done = 0
@@ -146,14 +146,14 @@ struct BackupArchive {
         } catch let failure as ZipFailure { throw Self.refused(failure) }
     }
 
-    /// Checks the store's tables and rows; a store that is no database by opening it.
+    /// Checks the store's tables and rows; a store that is not a database is checked by opening it.
     func verification() throws -> [PersistentStoreVerification.Finding] {
         if type == .sqlite { return try NSPersistentStoreCoordinator.verifyPersistentStore(at: storeURL).findings }
         _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: storeURL)
         return []
     }
 
-    /// Checks the store, and migrates it as the stack's own would be, so that it can be opened in its place.
+    /// Checks the store and migrates it with the stack's options, so that it can replace the stack's store.
     func makeReady(for stack: CoreDataStack) throws {
         guard manifest.storeType == stack.options.storeType.rawValue else {
             throw ToolkitError(

@@ -1,51 +1,51 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A backup as a destination lists it.
+/// A backup in the list of a destination.
 public struct BackupInfo: Codable, Hashable, Sendable {
-    /// The name of its archive.
+    /// The name of the archive.
     public var name: String
-    /// How many bytes the archive has.
+    /// The size of the archive in bytes.
     public var size: Int
-    /// When it was put there.
+    /// The time when it was stored.
     public var date: Date
 
-    /// Makes an entry of a list.
+    /// Makes a list entry.
     public init(name: String, size: Int, date: Date) {
         (self.name, self.size, self.date) = (name, size, date)
     }
 }
 
-/// Where backups are kept: a folder, or a place on a network.
+/// A place that stores backups: a folder, or a server.
 ///
-/// Whoever implements one sees to it that an archive is there as a whole or not at all.
+/// An implementation must store an archive completely or not at all.
 public protocol BackupDestination: Sendable {
-    /// The archives that are there, in any order.
+    /// Returns the stored archives, in any order.
     func list() async throws -> [BackupInfo]
 
-    /// Puts an archive there.
+    /// Stores an archive.
     ///
-    /// - Throws: where there is one of that name, or it cannot be written; then nothing is left of it.
+    /// - Throws: if the name is taken, or if the archive cannot be written; then nothing of it remains.
     func store(_ file: URL, as name: String) async throws
 
-    /// Brings an archive here, to a file that is not there yet.
+    /// Copies an archive to a local file, which must not exist.
     func fetch(_ name: String, to file: URL) async throws
 
-    /// Takes an archive away.
+    /// Deletes an archive.
     func delete(_ name: String) async throws
 }
 
-/// Backups in a folder, which is made when the first one comes.
+/// Stores backups in a folder, which is created with the first backup.
 ///
 ///     let backup = Backup(stack, to: FolderDestination(folder))
 public struct FolderDestination: BackupDestination {
-    /// The folder.
+    /// The folder of the backups.
     public let folder: URL
 
-    /// Keeps backups in that folder.
+    /// Makes a destination for the folder.
     public init(_ folder: URL) { self.folder = folder }
 
-    /// The archives of the folder; none where it is not there yet.
+    /// Returns the archives in the folder; none if the folder does not exist.
     public func list() async throws -> [BackupInfo] {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
@@ -59,7 +59,7 @@ public struct FolderDestination: BackupDestination {
         }
     }
 
-    /// Copies to a hidden file first, which gets its name when it is whole.
+    /// Copies the archive to a hidden file, and renames the file when it is complete.
     public func store(_ file: URL, as name: String) async throws {
         try await BackgroundWork.run { _ in
             let files = FileManager.default
@@ -71,7 +71,7 @@ public struct FolderDestination: BackupDestination {
                 let handle = try FileHandle(forUpdating: partial)
                 try handle.synchronize()
                 try handle.close()
-                // Another program may have stored a backup of that name meanwhile.
+                // Another program may have stored a backup with that name meanwhile.
                 let code = ExclusiveRename.move(partial.path, to: url(name).path)
                 guard code == 0 else {
                     throw code == EEXIST ? isTaken(name) : POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
@@ -83,7 +83,7 @@ public struct FolderDestination: BackupDestination {
         }
     }
 
-    /// Copies an archive of the folder.
+    /// Copies an archive from the folder.
     public func fetch(_ name: String, to file: URL) async throws {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: url(name).path) else {
@@ -93,7 +93,7 @@ public struct FolderDestination: BackupDestination {
         }
     }
 
-    /// Removes an archive of the folder.
+    /// Deletes an archive from the folder.
     public func delete(_ name: String) async throws {
         try await BackgroundWork.run { _ in
             guard FileManager.default.fileExists(atPath: url(name).path) else {

@@ -1,19 +1,19 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A folder for what is made on the way; gone afterwards.
+/// A temporary folder, which is deleted with this object.
 ///
-/// The folder is locked as long as the value lives. One that nobody has locked was left by a program that died.
+/// The folder is locked while the object lives. A folder without a lock was left by a terminated program.
 final class WorkFolder: Sendable {
     let url: URL
-    /// Of the locked folder; negative where the file system has no such locks.
+    /// The descriptor of the locked folder; negative if the file system does not support such locks.
     private let descriptor: Int32
 
-    /// The archive.
+    /// The archive's file.
     var archive: URL { url.appendingPathComponent("backup.zip") }
-    /// Where the archive's files are.
+    /// The folder of the extracted files.
     var content: URL { url.appendingPathComponent("content") }
-    /// The store as it was before a restore.
+    /// A copy of the store before a restore.
     var before: URL { url.appendingPathComponent("Before.sqlite") }
 
     private static let mark = ".restoring-"
@@ -24,7 +24,7 @@ final class WorkFolder: Sendable {
         }
     }
 
-    /// Beside a store.
+    /// Makes a folder next to a store.
     static func beside(_ store: URL) throws -> WorkFolder {
         try WorkFolder {
             store.deletingLastPathComponent()
@@ -32,7 +32,8 @@ final class WorkFolder: Sendable {
         }
     }
 
-    /// - Parameter name: called again where another program took the folder for one that was left, before it was locked.
+    /// - Parameter name: returns the folder's URL; called again if another program deleted the folder before it was
+    ///   locked, because it seemed abandoned.
     private init(_ name: () -> URL) throws {
         for _ in 0..<100 {
             let url = name()
@@ -52,7 +53,7 @@ final class WorkFolder: Sendable {
 
     func remove() { try? FileManager.default.removeItem(at: url) }
 
-    /// Removes what programs left beside the store that died while they restored it.
+    /// Deletes folders next to the store that were left by terminated programs during a restore.
     static func removeLeftovers(beside store: URL) {
         let files = FileManager.default
         let folder = store.deletingLastPathComponent()

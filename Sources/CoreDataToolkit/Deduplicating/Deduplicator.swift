@@ -1,55 +1,57 @@
 import CoreData
 import Foundation
 
-/// Finds objects that are there several times, keeps one of each, and leads to it what led to the others.
+/// Finds duplicate objects, keeps one of each group, and redirects references to the others to it.
 ///
 ///     let deduplicator = Deduplicator(stack)
 ///     let summary = try await deduplicator.removeDuplicates(
 ///         of: "Unit", by: "name", matching: .ignoringCaseAndBlanks, keeping: .fullest)
 ///     print("\(summary.removed) of \(summary.groups) groups removed")
 ///
-/// One statement counts the values:
+/// One statement finds the duplicates:
 ///
 ///     // SELECT t0.ZNAME, COUNT(*) FROM ZUNIT t0 GROUP BY t0.ZNAME
 ///
-/// Works in batches, each saved whole or not at all; run again after an interruption it goes on. Before duplicates are looked
-/// for, memory holds the distinct values.
+/// The work is done in batches, and each batch is saved completely or not at all. After an interruption, run it again
+/// to continue. While searching for duplicates, memory contains the distinct values.
 public struct Deduplicator: Sendable {
-    /// Which values count as the same.
+    /// The rule that decides which values are equal.
     public enum Matching: Sendable {
-        /// Equal ones, texts byte by byte.
+        /// Values are equal; texts are compared byte by byte.
         case exact
-        /// Texts that differ in capitals and in blanks at their ends only: " Tin" and "tin", "kg" and "Kg".
+        /// Texts may differ in case and in white space at both ends: " Tin" and "tin", "kg" and "Kg".
         case ignoringCaseAndBlanks
-        /// Texts that the closure makes the same.
+        /// Texts for which the closure returns equal results.
         case by(@Sendable (String) -> String)
     }
 
-    /// Which object of a group stays.
+    /// The rule that decides which object of a group is kept.
     public enum Keeping: Sendable {
-        /// The one whose attribute is greatest, such as the date of its last change; no value comes last.
+        /// The object with the greatest value of the attribute, such as the date of its last change; no value counts as
+        /// least.
         case newest(by: String)
-        /// The one with most attributes and relationships that have something.
+        /// The object with the most non-empty attributes and relationships.
         case fullest
-        /// The one that the closure chooses of those of a group, which it must not change; on a queue of the deduplicator's.
+        /// The object that the closure chooses from a group. The closure runs on the deduplicator's queue and must not
+        /// change the objects.
         case chosen(@Sendable ([NSManagedObject]) -> NSManagedObject)
     }
 
-    /// What was done.
+    /// The result of a run.
     public struct Summary: Hashable, Sendable {
-        /// How many values were there several times.
+        /// The number of values with duplicates.
         public var groups = 0
-        /// How many objects were deleted.
+        /// The number of deleted objects.
         public var removed = 0
     }
 
-    /// How many groups are worked on at once, and how many related objects are led elsewhere in one save.
+    /// The number of groups per batch, and of related objects that are redirected in one save.
     public var batchSize = 100
 
     private let coordinator: NSPersistentStoreCoordinator
     private let stack: CoreDataStack?
 
-    /// Works on a stack's store; its view context has everything afterwards.
+    /// Works on a stack's store; its view context contains all changes afterwards.
     public init(_ stack: CoreDataStack) {
         coordinator = stack.coordinator
         self.stack = stack
@@ -63,12 +65,13 @@ public struct Deduplicator: Sendable {
 
     /// Removes the duplicates of one entity.
     ///
-    /// What a loser leads to, the one that stays leads to as well: members of to-many relationships are added, a to-one is taken
-    /// where it has none. What leads to a loser without an inverse is led to the one that stays. Then the loser is deleted by its
-    /// delete rules. Objects without a value are no duplicates, and neither are objects of different entities.
+    /// The kept object takes over the relationships of each duplicate: members of to-many relationships are added, and
+    /// a to-one is set if it is empty. References to a duplicate without an inverse are redirected to the kept object.
+    /// Then the duplicate is deleted with its delete rules. Objects without a value, and objects of different entities,
+    /// are not duplicates.
     ///
-    /// - Throws: a ``ToolkitError`` for an entity or attribute that the model has not; what fetching and saving throw;
-    ///   `CancellationError` after the task was cancelled. Batches that were saved before stay.
+    /// - Throws: a ``ToolkitError`` for an unknown entity or attribute; errors of fetching and saving;
+    ///   `CancellationError` after the task was cancelled. Batches that were saved before remain.
     @discardableResult
     public func removeDuplicates(
         isolation: isolated (any Actor)? = #isolation, of entity: String, by attribute: String,

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Some groups of duplicates, of which one object each stays.
+/// Some groups of duplicates, each of which keeps one object.
 struct DuplicateBatch {
     let values: DuplicateValues
     let keeping: Deduplicator.Keeping
@@ -10,7 +10,7 @@ struct DuplicateBatch {
 
     private var entity: NSEntityDescription { values.entity }
 
-    /// Saves, and lets all objects go.
+    /// Processes the groups, saves, and releases all objects.
     func run(_ groups: [DuplicateValues.Group]) throws -> Deduplicator.Summary {
         defer { context.reset() }
         let winners = try winners(of: groups)
@@ -32,7 +32,7 @@ struct DuplicateBatch {
 
     // MARK: Choosing
 
-    /// For each object that goes, the one that stays.
+    /// Returns, for each duplicate, the object that is kept.
     private func winners(of groups: [DuplicateValues.Group]) throws -> [NSManagedObjectID: NSManagedObjectID] {
         let all = groups.flatMap(\.values)
         var members: [ObjectKey: [NSManagedObject]] = [:]
@@ -56,7 +56,7 @@ struct DuplicateBatch {
         return winners
     }
 
-    /// Of several that are as good, the oldest.
+    /// Returns the object to keep; the oldest of several equal candidates.
     private func winner(of group: [NSManagedObject]) throws -> NSManagedObject {
         switch keeping {
         case .newest(let attribute):
@@ -95,9 +95,9 @@ struct DuplicateBatch {
         }
     }
 
-    // MARK: Joining
+    // MARK: Merging
 
-    /// Whether the relationship is changed by its members, of which there may be very many.
+    /// Returns whether the relationship is changed through its members, because there may be very many.
     private func isLedByMembers(_ relationship: NSRelationshipDescription) -> Bool {
         guard relationship.isToMany, !relationship.isOrdered, !relationship.isTransient,
             let inverse = relationship.inverseRelationship
@@ -105,7 +105,7 @@ struct DuplicateBatch {
         return !inverse.isToMany
     }
 
-    /// Leads the members to the objects that stay, so many in one save.
+    /// Redirects the members to the kept objects, in several saves.
     private func moveMembers(
         of relationship: NSRelationshipDescription, _ winners: [NSManagedObjectID: NSManagedObjectID]
     ) throws {
@@ -129,7 +129,7 @@ struct DuplicateBatch {
         }
     }
 
-    /// What the loser leads to, the winner leads to as well.
+    /// Transfers the relationships of the loser to the winner.
     private func join(_ loser: NSManagedObject, to winner: NSManagedObject) {
         for relationship in loser.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
         where !relationship.isTransient && !isLedByMembers(relationship) {
@@ -149,7 +149,7 @@ struct DuplicateBatch {
         }
     }
 
-    /// Leads to the winners what leads to losers without an inverse.
+    /// Redirects references without an inverse from losers to winners.
     private func moveReferences(_ winners: [NSManagedObjectID: NSManagedObjectID]) throws {
         for owner in entity.managedObjectModel.entities {
             for relationship in owner.relationshipsByName.values

@@ -1,19 +1,19 @@
 import CoreData
 import Foundation
 
-/// The values of an attribute that several objects share.
+/// The values of an attribute that several objects have.
 struct DuplicateValues {
     let entity: NSEntityDescription
     let attribute: String
     let matching: Deduplicator.Matching
 
-    /// Values that count as one, and which more than one object has.
+    /// Equal values that more than one object has.
     struct Group {
         var values: [Any] = []
         var count = 0
     }
 
-    /// One statement, whatever the number of objects.
+    /// Returns the groups, with one statement for any number of objects.
     func groups(in context: NSManagedObjectContext) throws -> [Group] {
         let count = NSExpressionDescription()
         count.name = "count"

@@ -1,24 +1,26 @@
 import CoreData
 import Foundation
 
-/// Copies chosen entities from one store to another: attributes, to-one, to-many and ordered relationships, circles too.
+/// Copies objects of chosen entities from one store to another: attributes, and to-one, to-many and ordered
+/// relationships, including cycles.
 ///
 ///     let copier = try DeepCopier(fromStoreAt: shipped, to: stack, unique: ["Item": "name", "Unit": "name"])
 ///     try await copier.copy(["Item", "Unit"]) { progress in print(progress.count) }
 ///
-/// Objects are told apart by unique attributes and found or made by them, so that a copy can be made again: run twice, or killed
-/// in the middle and run again, the result is the same. Of the chosen entities every object becomes as it is in the source;
-/// objects that they lead to, of other entities, are found, or made with their attributes. What has no unique attribute is copied
-/// where a one-to-one relationship leads to it, as a picture of its item.
+/// Unique attributes identify objects: an object is found by them, or created. So a copy is idempotent: run twice, or
+/// killed and run again, it gives the same result. Every object of the chosen entities is made equal to its source.
+/// Related objects of other entities are found, or created with their attributes. An object without unique attributes
+/// is copied if a one-to-one relationship of its owner refers to it, such as the picture of an item.
 ///
-/// Works in batches, each saved whole or not at all; memory is bounded by the batch, and by the members of many-to-many and
-/// ordered relationships.
+/// The work is done in batches, and each batch is saved completely or not at all. Memory use is limited by the batch
+/// size, and by the number of members of many-to-many and ordered relationships.
 public struct DeepCopier: Sendable {
-    /// How many objects are copied and saved at once.
+    /// The number of objects that are copied and saved together.
     public var batchSize = 200
-    /// Relationships that are not copied, as `Entity.relationship`.
+    /// Relationships to ignore, as `Entity.relationship`.
     public var leavesOut: Set<String> = []
-    /// Whether objects without values for their unique attributes are left out and counted; else the first one stops the copy.
+    /// Whether objects without values for their unique attributes are skipped and counted; otherwise the first one
+    /// stops the copy.
     public var skipsUnidentified = false
 
     private let source: NSPersistentStoreCoordinator
@@ -26,21 +28,21 @@ public struct DeepCopier: Sendable {
     private let uniques: UniqueAttributes
     private let stack: CoreDataStack?
 
-    /// What a copy did.
+    /// The result of a copy.
     public struct Summary: Sendable {
-        /// How many objects of the chosen entities were gone through.
+        /// The number of processed objects of the chosen entities.
         public var objects = 0
-        /// What became of the destination's objects, by the names of entities.
+        /// The numbers of changed objects in the destination, by entity name.
         public var entities: [String: ImportSummary.Counts] = [:]
-        /// How many objects were left out because nothing tells them apart.
+        /// The number of objects that were skipped because they cannot be identified.
         public var skipped = 0
     }
 
     /// Copies between the stores of two coordinators.
     ///
-    /// - Parameter unique: by the name of the entity, the attributes that tell its objects apart; without them the uniqueness
-    ///   constraints of the destination's model count.
-    /// - Throws: a ``ToolkitError`` for an entity or attribute that the destination's model has not.
+    /// - Parameter unique: by entity name, the attributes that identify its objects; by default, the uniqueness
+    ///   constraints of the destination's model.
+    /// - Throws: a ``ToolkitError`` for an entity or attribute that the destination's model lacks.
     public init(
         from source: NSPersistentStoreCoordinator, to destination: NSPersistentStoreCoordinator,
         unique: [String: [String]]
@@ -51,10 +53,11 @@ public struct DeepCopier: Sendable {
         stack = nil
     }
 
-    /// Copies from a store in a file, which is only read, to a stack, whose view context has everything afterwards.
+    /// Copies from a store's file, which is opened read-only, to a stack, whose view context contains all changes
+    /// afterwards.
     ///
-    /// - Parameter model: the store's model; `nil` for the copy that the store keeps, and else the stack's own.
-    /// - Throws: what opening the store throws, a ``ToolkitError`` for an entity or attribute that the model has not.
+    /// - Parameter model: the store's model; by default the model cached in the store, else the stack's own.
+    /// - Throws: the errors of opening the store; a ``ToolkitError`` for an entity or attribute that the model lacks.
     public init(
         fromStoreAt url: URL, type: NSPersistentStore.StoreType = .sqlite, model: NSManagedObjectModel? = nil,
         to stack: CoreDataStack, unique: [String: String]
@@ -68,11 +71,11 @@ public struct DeepCopier: Sendable {
         self.stack = stack
     }
 
-    /// Copies all objects of the entities and of those below them.
+    /// Copies all objects of the entities and of their subentities.
     ///
-    /// - Parameter entities: their names; `nil` for all that have something to tell their objects apart.
-    /// - Throws: a ``ToolkitError`` that names entity or relationship where nothing tells objects apart; what fetching and saving
-    ///   throw; `CancellationError` after the task was cancelled. Batches that were saved before stay.
+    /// - Parameter entities: the entities' names; `nil` for all entities whose objects can be identified.
+    /// - Throws: a ``ToolkitError`` that names an entity or relationship whose objects cannot be identified; errors of
+    ///   fetching and saving; `CancellationError` after the task was cancelled. Batches that were saved before remain.
     @discardableResult
     public func copy(
         isolation: isolated (any Actor)? = #isolation, _ entities: [String]? = nil, progress: ProgressHandler? = nil
@@ -135,7 +138,7 @@ public struct DeepCopier: Sendable {
         return try context.fetch(request)
     }
 
-    /// One statement for the objects, and one for each relationship.
+    /// Fetches with one statement for the objects, and one for each relationship.
     private static func objects(
         _ ids: [NSManagedObjectID], of entity: DeepCopyPlan.Entity, in context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {

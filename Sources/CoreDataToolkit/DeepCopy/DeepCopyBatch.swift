@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// Some objects of one entity on their way to the destination.
+/// Some objects of one entity that are being copied to the destination.
 struct DeepCopyBatch {
     let plan: DeepCopyPlan
-    /// The destination's.
+    /// The destination's context.
     let context: NSManagedObjectContext
     let skipsUnidentified: Bool
     private(set) var counts: [String: ImportSummary.Counts] = [:]
     private(set) var skipped = 0
-    /// Found or made, by what tells them apart.
+    /// The found or created copies, by identifying values.
     private var copies: [ObjectKey: NSManagedObject] = [:]
-    /// What has been looked up, whether or not it was there.
+    /// The keys that were looked up, found or not.
     private var lookedUp: Set<ObjectKey> = []
     private var made: Set<ObjectIdentifier> = []
     private var changed: Set<ObjectIdentifier> = []
-    /// Source objects that are being copied as somebody's own.
+    /// Source objects whose copies are being made as owned objects.
     private var inside: Set<ObjectIdentifier> = []
 
     init(plan: DeepCopyPlan, context: NSManagedObjectContext, skipsUnidentified: Bool) {
@@ -39,7 +39,7 @@ struct DeepCopyBatch {
 
     // MARK: Finding
 
-    /// Looks up all copies that the objects need, with one statement for each entity and portion of values.
+    /// Looks up all copies that the objects need, with one statement per entity and portion of values.
     private mutating func find(_ objects: [NSManagedObject]) throws {
         var wanted: [String: [ObjectKey: Any]] = [:]
         func note(_ object: NSManagedObject) throws {
@@ -66,7 +66,7 @@ struct DeepCopyBatch {
             let request = NSFetchRequest<NSManagedObject>(entityName: name)
             let part = Array(all[start..<min(start + Importer.portion, all.count)])
             request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [first, part])
-            // Of several that the values fit, the oldest is meant.
+            // If several objects have the values, the oldest is used.
             request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
             request.returnsObjectsAsFaults = false
             for object in try context.fetch(request) where object.entity.name == name {
@@ -76,7 +76,7 @@ struct DeepCopyBatch {
         }
     }
 
-    /// What tells the object apart; `nil` where a value of it is missing.
+    /// Returns the identifying values of the object; `nil` if one of them is missing.
     private func key(of object: NSManagedObject, _ entity: DeepCopyPlan.Entity) throws -> ObjectKey? {
         let values = entity.uniques.compactMap { object.value(forKey: $0) }
         guard values.count == entity.uniques.count, !values.isEmpty else {
@@ -95,7 +95,7 @@ struct DeepCopyBatch {
 
     // MARK: Copying
 
-    /// The copy of a source object, found or made; one that is made has its attributes.
+    /// Returns the copy of a source object, found or created; a created one has its attributes.
     private mutating func copy(of object: NSManagedObject) throws -> NSManagedObject? {
         guard let entity = plan.entities[object.entity.name ?? ""], let key = try key(of: object, entity) else {
             return nil
@@ -163,7 +163,7 @@ struct DeepCopyBatch {
         }
     }
 
-    /// The object of the owner's alone: what the copy has becomes as it, or one is made.
+    /// Sets an owned object: the copy's existing one is updated, or one is created.
     private mutating func setOwned(
         _ object: NSManagedObject?, _ current: NSManagedObject?, _ relationship: DeepCopyPlan.Relationship,
         of owner: NSManagedObject

@@ -1,17 +1,18 @@
 import CoreData
 
-/// What of which entities is copied.
+/// The entities and properties to copy.
 struct DeepCopyPlan {
-    /// An entity of the source that is one of the destination, too.
+    /// An entity that both source and destination have.
     struct Entity {
         let name: String
-        /// Attributes that both have.
+        /// The attributes that both have.
         let attributes: [String]
-        /// Relationships that are set from this side.
+        /// The relationships that are set from this side.
         let relationships: [Relationship]
-        /// What tells its objects apart; none for what only its owner leads to.
+        /// The identifying attributes; empty for objects that only their owner refers to.
         let uniques: [String]
-        /// Relationships of owned objects that cannot be copied, and why: told where an object has members there.
+        /// Relationships of owned objects that cannot be copied, with the reason; reported if an object has members in
+        /// them.
         let blocked: [String: String]
     }
 
@@ -19,14 +20,14 @@ struct DeepCopyPlan {
         let name: String
         let isToMany: Bool
         let isOrdered: Bool
-        /// Whether it leads to an object of the owner's alone, which nothing else tells apart.
+        /// Whether the destination is an owned object, which has no identifying attributes.
         let isOwned: Bool
         let inverse: String?
     }
 
-    /// Those whose objects are all copied, in an order in which most of what they lead to is there before.
+    /// The entities whose objects are all copied; related objects come first as far as possible.
     let chosen: [Entity]
-    /// All that can be copied, by name.
+    /// All entities that can be copied, by name.
     let entities: [String: Entity]
     private let chosenNames: Set<String>
     let destination: NSManagedObjectModel
@@ -70,7 +71,7 @@ struct DeepCopyPlan {
         }
         self.entities = entities
         self.chosenNames = chosenNames
-        // Those first that others lead to: fewer objects are made before their turn.
+        // Copy destinations of relationships first, so that fewer objects are created before their turn.
         chosen = wanted.compactMap { entities[$0.name ?? ""] }
             .sorted { ($0.relationships.count, $0.name) < ($1.relationships.count, $1.name) }
     }
@@ -86,7 +87,7 @@ struct DeepCopyPlan {
         )
     }
 
-    /// One entity's part.
+    /// Builds the plan of one entity.
     private struct Builder {
         let entity: NSEntityDescription
         let target: NSEntityDescription
@@ -128,11 +129,11 @@ struct DeepCopyPlan {
             if relationship.isToMany, !relationship.isOrdered, let inverse, !inverse.isToMany, !inverse.isOrdered,
                 areIdentified, kinds.allSatisfy({ chosen.contains($0.name ?? "") }), !isLeftOut(inverse)
             {
-                // Each member says so itself.
+                // Each member sets the relationship itself.
                 return nil
             }
             let isOneToOne = !relationship.isToMany && inverse?.isToMany == false
-            // The owner leads to its object, which need not lead back.
+            // The owner's side suffices to set the relationship.
             if identifies(entity).isEmpty, areIdentified, isOneToOne { return nil }
             guard areIdentified || isOneToOne else {
                 throw ToolkitError(
@@ -157,7 +158,7 @@ struct DeepCopyPlan {
             return names.contains { leavesOut.contains("\($0).\(relationship.name)") }
         }
 
-        /// The entities whose objects a relationship to it may lead to.
+        /// Returns the concrete entities of a relationship's destination.
         private func concrete(_ entity: NSEntityDescription) -> [NSEntityDescription] {
             (entity.isAbstract ? [] : [entity]) + entity.subentities.flatMap(concrete)
         }

@@ -1,41 +1,41 @@
 import CoreData
 import Foundation
 
-/// The data that an app comes with, three ways.
+/// Provides an app's initial data in one of three ways.
 ///
-/// Import once, from a file, when the user agrees; the store remembers the answer:
+/// Import once, from a file, if the user agrees; the store remembers the answer:
 ///
 ///     try await DefaultData.offer(
 ///         in: stack, ask: { await askTheUser() },
 ///         importing: { try await Importer($0, unique: unique).importRecords(from: .file(url), as: "Item") })
 ///
-/// Begin with a store that comes with the app, copied before the first opening:
+/// Start with a store that the app contains, copied before the first opening:
 ///
 ///     options.initialStore = url
 ///     let stack = try await CoreDataStack.setUp(model: model, storeURL: storeURL, options: options)
 ///
-/// Copy objects from such a store into one that may have some already:
+/// Copy objects from such a store into a store that may already have some:
 ///
 ///     try await DefaultData.offer(
 ///         in: stack, ask: { true },
 ///         importing: { try await DeepCopier(fromStoreAt: url, to: $0, unique: unique).copy() })
 public enum DefaultData {
-    /// What became of the offer; kept in the store's metadata.
+    /// The state of the offer, stored in the store's metadata.
     public enum Choice: String, Sendable {
-        /// Nobody has been asked.
+        /// The user was not asked yet.
         case notAsked
-        /// The user agreed, and the import has not ended yet: it failed, or the program did.
+        /// The user agreed, but the import has not finished: it failed, or the program terminated.
         case accepted
-        /// The user does not want it.
+        /// The user declined.
         case declined
-        /// The data is there.
+        /// The data was imported.
         case imported
     }
 
-    /// Where the choice stands in a store's metadata.
+    /// The key of the choice in a store's metadata.
     public static let metadataKey = "CoreDataToolkitDefaultData"
 
-    /// What became of the offer.
+    /// Returns the state of the offer.
     public static func choice(in stack: CoreDataStack) -> Choice {
         guard let store = stack.store,
             let text = stack.coordinator.metadata(for: store)[metadataKey] as? String
@@ -43,9 +43,9 @@ public enum DefaultData {
         return Choice(rawValue: text) ?? .notAsked
     }
 
-    /// Notes the choice in the store's metadata, and saves that.
+    /// Stores the choice in the store's metadata, and saves them.
     ///
-    /// To ask again, note `.notAsked`.
+    /// To ask the user again, set `.notAsked`.
     public static func setChoice(
         isolation: isolated (any Actor)? = #isolation, _ choice: Choice, in stack: CoreDataStack
     ) async throws {
@@ -60,14 +60,14 @@ public enum DefaultData {
 
     /// Asks once, imports once, and remembers both in the store.
     ///
-    /// An import that did not end is done again the next time, without asking: let it find what is there, as ``Importer`` and
-    /// ``DeepCopier`` do.
+    /// An import that did not finish is repeated the next time, without asking. So the import must find existing
+    /// objects, as ``Importer`` and ``DeepCopier`` do.
     ///
     /// - Parameters:
-    ///   - ask: asks the user; called only where nobody was asked before.
-    ///   - importing: brings the data in.
-    /// - Returns: the choice as it is afterwards.
-    /// - Throws: what the import throws; the choice is `.accepted` then.
+    ///   - ask: asks the user; called only if the user was not asked before.
+    ///   - importing: imports the data.
+    /// - Returns: the choice afterwards.
+    /// - Throws: the import's errors; the choice is then `.accepted`.
     @discardableResult
     public static func offer(
         isolation: isolated (any Actor)? = #isolation, in stack: CoreDataStack, ask: () async -> Bool,
@@ -87,12 +87,12 @@ public enum DefaultData {
         return .imported
     }
 
-    /// Copies a store, with its external data, to a place where there is none; before it is first opened.
+    /// Copies a store, with its external data, to a place without a store, before it is first opened.
     ///
-    /// ``CoreDataStack/Options/initialStore`` does so when a stack is set up.
+    /// ``CoreDataStack/Options/initialStore`` does this during setup.
     ///
-    /// - Returns: whether it was copied: `false` where there is a store already.
-    /// - Throws: a ``ToolkitError`` where there is no initial store, and what `replacePersistentStore` throws.
+    /// - Returns: whether it was copied: `false` if a store exists already.
+    /// - Throws: a ``ToolkitError`` if the initial store does not exist; the errors of `replacePersistentStore`.
     @discardableResult
     public static func copyInitialStore(
         from initial: URL, to url: URL, type: NSPersistentStore.StoreType = .sqlite
@@ -106,7 +106,7 @@ public enum DefaultData {
         do { try StoreTools.makeCopy(of: initial, at: url, type: type.rawValue) } catch let error as CocoaError
             where error.code == .fileWriteFileExists
         {
-            // Another program has made its store since.
+            // Another program has created its store meanwhile.
             return false
         }
         return true

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// Errors of others as the one message that a user reads.
+/// Converts any error to one message for users.
 package enum ErrorMessage {
-    /// The message of the error, and of every error inside it on a line of its own.
+    /// Returns the message of the error, with each nested error on its own line.
     package static func text(of error: any Error) -> String {
         if let failure = error as? ToolkitError { return failure.message }
         if let failure = error as? RecordFailure { return failure.description }

@@ -1,6 +1,6 @@
-/// Names that a user may have meant.
+/// Suggests the names that a user may have meant.
 package enum Suggestion {
-    /// The end of a sentence: a name that is near, else a list of all of them.
+    /// Returns the end of a sentence: a similar name, or a list of all names.
     ///
     ///     Suggestion.text(for: "quantiy", among: ["name", "quantity"])     // "; did you mean 'quantity'?"
     ///     Suggestion.text(for: "colour", among: ["name", "quantity"])      // "; there are: name, quantity."
@@ -9,7 +9,7 @@ package enum Suggestion {
         return names.isEmpty ? "; there are none." : "; there are: \(names.sorted().joined(separator: ", "))."
     }
 
-    /// The name that is nearest, where it is near enough to have been meant: one letter in three may differ.
+    /// Returns the most similar name, if it is similar enough: one letter in three may differ.
     package static func nearest(to name: String, among names: [String]) -> String? {
         let nearest = names.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
@@ -17,11 +17,11 @@ package enum Suggestion {
         return nearest.name
     }
 
-    /// The number of letters to insert, delete, replace, or exchange with their neighbours, to make one text of the other (optimal
-    /// string alignment).
+    /// Returns the number of letters to insert, delete, replace, or exchange with their neighbours, to convert one text
+    /// to the other (optimal string alignment).
     private static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a), Array(b))
-        // The row for a shorter by two, and the one for a shorter by one, which is filled for the next letter.
+        // The rows for prefixes that are shorter by two and by one; the latter is filled for the next letter.
         var before: [Int] = []
         var row = Array(0...b.count)
         for i in a.indices {

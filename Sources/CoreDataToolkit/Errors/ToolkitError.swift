@@ -1,17 +1,17 @@
 import Foundation
 
-/// What the toolkit throws of its own: one message that says what is wrong, and what to do about it.
+/// An error of the toolkit: one message that says what is wrong and what to do about it.
 ///
 ///     do { try await stack.removeStores() } catch { print(error.localizedDescription) }
 ///
-/// Errors of the framework (`CocoaError`) come through as they are.
+/// Errors of the framework (`CocoaError`) are passed on unchanged.
 public struct ToolkitError: LocalizedError, CustomStringConvertible {
-    /// The message, for people.
+    /// The message for users.
     public var message: String
-    /// The error behind it, where there is one.
+    /// The underlying error, if there is one.
     public var underlying: (any Error)?
 
-    /// Makes an error of that message.
+    /// Makes an error with the message.
     public init(_ message: String, underlying: (any Error)? = nil) {
         self.message = message
         self.underlying = underlying
@@ -19,6 +19,6 @@ public struct ToolkitError: LocalizedError, CustomStringConvertible {
 
     public var description: String { message }
 
-    /// The message, as `localizedDescription` tells it.
+    /// The message as `localizedDescription`.
     public var errorDescription: String? { message }
 }

@@ -1,17 +1,20 @@
 import CoreData
 
-/// Turns objects back into faults, up the chain of contexts, so that long lists and imports do not fill the memory.
+/// Turns objects back into faults, in a context and all its parents, so that long lists and imports do not fill the
+/// memory.
 ///
 ///     try await context.perform {
-///         try Faulter.fault(items)        // saved if they changed, then read again when somebody asks
+///         try Faulter.fault(items)        // saved if they changed; read again on the next access
 ///     }
 public enum Faulter {
-    /// Saves the objects' context if one of them changed, makes them faults there and in every context above.
+    /// Saves the objects' context if one of them changed, then turns them into faults there and in every parent
+    /// context.
     ///
-    /// On the queue of the objects' context. What is saved reaches the parents, which save too where the objects changed there.
+    /// Call it on the queue of the objects' context. The save reaches the parents, which save too if the objects
+    /// changed there.
     ///
-    /// - Parameter objects: of one context; others of it stay as they are.
-    /// - Throws: what saving throws; then no object is a fault of it, and nothing is lost.
+    /// - Parameter objects: objects of one context; its other objects are not affected.
+    /// - Throws: the errors of saving; then no object becomes a fault, and no change is lost.
     public static func fault(_ objects: [NSManagedObject]) throws {
         var contexts: [(context: NSManagedObjectContext, objects: [NSManagedObject])] = []
         for object in objects {
@@ -25,7 +28,7 @@ public enum Faulter {
         for (context, objects) in contexts { try fault(objects, in: context) }
     }
 
-    /// Makes one object a fault; see ``fault(_:)-([NSManagedObject])``.
+    /// Turns one object into a fault; see ``fault(_:)-([NSManagedObject])``.
     public static func fault(_ object: NSManagedObject) throws { try fault([object]) }
 
     private static func fault(_ objects: [NSManagedObject], in context: NSManagedObjectContext) throws {
@@ -35,7 +38,7 @@ public enum Faulter {
             for object in objects where isStored(object) { context.refresh(object, mergeChanges: false) }
             return
         }
-        // The parent saves before the child lets go: what is a fault here is read from there.
+        // The parent must save before the child releases the values: a fault here is read from the parent.
         let ids = objects.map(\.objectID)
         try parent.performAndWait {
             let known = ids.compactMap { parent.registeredObject(for: $0) }
@@ -44,7 +47,7 @@ public enum Faulter {
         for object in objects where isStored(object) { context.refresh(object, mergeChanges: false) }
     }
 
-    /// Whether there is something to read it from again.
+    /// Returns whether the object can be read again.
     private static func isStored(_ object: NSManagedObject) -> Bool {
         !object.isInserted && !object.isDeleted && object.managedObjectContext != nil
     }

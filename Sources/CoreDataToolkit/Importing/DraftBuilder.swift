@@ -1,18 +1,18 @@
 import CoreData
 import Foundation
 
-/// Makes drafts of records.
+/// Converts records to drafts.
 struct DraftBuilder {
     private(set) var plan: ImportPlan
-    /// Whether an empty field is no value; see ``AttributeText``.
+    /// Whether an empty field counts as no value; see ``AttributeText``.
     private var emptyIsNil = false
-    /// Whether the record at hand was exported with its ID, so that it says exactly what each value is.
+    /// Whether the current record was exported with its ID, so that its values are exact.
     private var isExact = false
 
     init(plan: ImportPlan) { self.plan = plan }
 
-    /// - Parameter emptyIsNil: whether an empty field is no value; see ``AttributeText``.
-    /// - Throws: ``ToolkitError`` that names entity and property.
+    /// - Parameter emptyIsNil: whether an empty field counts as no value; see ``AttributeText``.
+    /// - Throws: a ``ToolkitError`` that names entity and property.
     mutating func draft(_ record: Record, emptyIsNil: Bool) throws -> ObjectDraft {
         self.emptyIsNil = emptyIsNil
         let draft = ObjectDraft(entity: plan.entity)
@@ -32,7 +32,7 @@ struct DraftBuilder {
         return draft
     }
 
-    /// The ID that the record has for its object, in a field that no property is for.
+    /// Returns the ID of the record's object, from a field that is not a property's.
     static func reference(of record: Record) throws -> ObjectReference? {
         guard let field = record.fields.first(where: { $0.name == Record.idField }) else { return nil }
         switch field.value {
@@ -89,13 +89,13 @@ struct DraftBuilder {
     private func setAttribute(
         _ value: FieldValue, _ attribute: NSAttributeDescription, _ key: String, on draft: ObjectDraft
     ) throws {
-        // What the store computes, or nobody stores, is not the file's to say.
+        // Ignore values that the store computes or does not store.
         guard !(attribute is NSDerivedAttributeDescription), !attribute.isTransient else { return }
         if let element = StoredEnumeration(attribute)?.rawValue, !value.isObject {
             return try setAttribute(value, element, "\(key).\(element.name)", on: draft)
         }
         if case .object(let fields) = value, !isExact, let composite = attribute as? NSCompositeAttributeDescription {
-            // What is not said of it stays, as of an object.
+            // Elements without a field keep their values, like an object's properties.
             for field in fields {
                 guard let element = composite.element(called: field.name) else {
                     let hint = Suggestion.text(for: field.name, among: composite.elements.map(\.name))
@@ -114,7 +114,8 @@ struct DraftBuilder {
         }
     }
 
-    /// A field for a relationship itself says which object by its ID or its one unique attribute.
+    /// Sets a relationship from a field with its name: the value is the other object's ID or its single unique
+    /// attribute.
     private mutating func setRelationship(
         _ value: FieldValue, _ relationship: NSRelationshipDescription, _ path: PropertyPath, on draft: ObjectDraft
     ) throws {
@@ -175,7 +176,7 @@ struct DraftBuilder {
         case .null: return []
         case .text(let text) where text.isEmpty: return []
         case .text(let text):
-            // IDs have no blanks in them, so that formats without lists can have several.
+            // IDs contain no blanks, so formats without lists can contain several.
             let parts = text.split(separator: " ").map(String.init)
             guard parts.allSatisfy({ ObjectReference($0) != nil }) else { throw notAList(path) }
             return parts.map { .text($0) }
@@ -187,7 +188,7 @@ struct DraftBuilder {
         ToolkitError("'\(path.text)' goes through a to-many relationship, which takes a list; JSON has lists")
     }
 
-    /// Blank links become none, and every draft gets its key.
+    /// Removes blank links, and sets the key of every draft.
     private func finish(_ draft: ObjectDraft, at path: String) throws {
         for (name, link) in draft.links {
             guard let link else { continue }
@@ -216,7 +217,8 @@ extension FieldValue {
 }
 
 extension ImportPlan {
-    /// Whether the fields of a nested object are fields of a related object; else the object is the value itself.
+    /// Returns whether the fields of a nested object are fields of a related object; otherwise the object is the value
+    /// itself.
     fileprivate func isNested(_ field: String) -> Bool {
         guard let path = try? PropertyPath(field, of: entity) else { return true }
         return path.relationship != nil

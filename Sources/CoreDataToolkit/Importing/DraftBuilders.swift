@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// Makes drafts of the records of any entity.
+/// Converts records of any entity to drafts.
 package struct DraftBuilders {
     private let model: NSManagedObjectModel
     private let uniques: UniqueAttributes
-    /// The entity that all records are of; `nil` where each tells.
+    /// The entity of all records; `nil` if each record names its own.
     private let entity: NSEntityDescription?
     private var builders: [String: DraftBuilder] = [:]
 
@@ -13,7 +13,7 @@ package struct DraftBuilders {
         builders.values.map(\.plan).sorted { ($0.entity.name ?? "") < ($1.entity.name ?? "") }
     }
 
-    /// - Parameter maps: key paths by the names of fields; an empty one leaves the field out.
+    /// - Parameter maps: key paths by field name; an empty one ignores the field.
     package init(
         _ model: NSManagedObjectModel, uniques: UniqueAttributes, entity: NSEntityDescription?, maps: [String: String]
     ) throws {
@@ -26,14 +26,14 @@ package struct DraftBuilders {
         }
     }
 
-    /// The entity of that name in the model that records are read for.
+    /// Returns the entity with the name in the model.
     package func entity(named name: String) -> NSEntityDescription? { model.entitiesByName[name] }
 
     mutating func draft(_ record: Record, of source: ImportSource) throws -> ObjectDraft {
         let entity = try entity(of: record, source)
         let name = entity.name ?? ""
         if builders[name] == nil {
-            // Fields of a subentity's record are mapped as those of the entity that was asked for.
+            // The fields of a subentity's record use the maps of the requested entity.
             let plan = try ImportPlan(entity: entity, uniques: uniques)
             builders[name] = DraftBuilder(plan: plan)
         }
@@ -47,7 +47,7 @@ package struct DraftBuilders {
         let told = try reference.map { try model.entity(called: $0.entity) }
         guard let name = source.entity ?? record.entity, entity == nil else {
             if let entity {
-                // The ID tells of which subentity the object is.
+                // The ID tells which subentity the object has.
                 return told.flatMap { $0.isKindOf(entity: entity) ? $0 : nil } ?? entity
             }
             if let told { return told }
@@ -60,7 +60,7 @@ package struct DraftBuilders {
 }
 
 extension NSManagedObjectModel {
-    /// The entity of that name, in any case; else an error that names those that exist.
+    /// Returns the entity with the name, ignoring case; otherwise throws an error that lists the entities.
     package final func entity(called name: String) throws -> NSEntityDescription {
         if let entity = entitiesByName[name] { return entity }
         let alike = entities.filter { $0.name?.lowercased() == name.lowercased() }
@@ -69,7 +69,7 @@ extension NSManagedObjectModel {
             "The model has no entity '\(name)'\(Suggestion.text(for: name, among: Array(entitiesByName.keys)))")
     }
 
-    /// The same object by the root of its entity's tree, whose objects share their keys.
+    /// Returns the reference with the root entity, since objects of one entity tree share their keys.
     fileprivate func rooted(_ reference: ObjectReference) -> ObjectReference {
         var reference = reference
         var entity = entitiesByName[reference.entity]

@@ -1,35 +1,35 @@
 import CoreData
 import Foundation
 
-/// Writes drafts to a store, a batch at a time: all of a batch or nothing.
+/// Writes drafts to a store in batches, each completely or not at all.
 ///
-/// A batch runs one fetch for each entity whose objects it has to find, one save, and then lets all its objects go;
-/// what it found is remembered by ID, so that the unit of ten thousand items is looked up once.
+/// A batch runs one fetch per entity whose objects it must find, then one save, and then releases all its objects.
+/// Found objects are remembered by ID, so that the unit of ten thousand items is looked up once.
 ///
-/// A record may mean an object whose record comes later. Where the relationship may be empty until then, it is set in
-/// the end, by ``linkLater()``; where it must not, the batch waits for that record.
+/// A record may refer to an object whose record follows later. An optional relationship is then set at the end, by
+/// ``linkLater()``. For a required one, the batch waits for that record.
 final class DraftSaver {
-    /// A draft and where it came from.
+    /// A draft and the location of its record.
     struct Entry {
         let draft: ObjectDraft
         let number: Int
         let line: Int
-        /// What messages call the file.
+        /// The file's name in messages.
         let file: String
     }
 
-    /// Why an entry cannot be saved.
+    /// The reason why an entry cannot be saved.
     struct Rejection {
         let entry: Entry
         let message: String
     }
 
-    /// What became of a batch.
+    /// The result of saving a batch.
     enum Outcome {
         case saved([String: ImportSummary.Counts])
-        /// Nothing was saved, because of these.
+        /// Nothing was saved because of these entries.
         case rejected([Rejection])
-        /// Nothing was saved: an object must lead to one whose record has not been read.
+        /// Nothing was saved: an object needs another one whose record was not read yet.
         case waiting
     }
 
@@ -37,12 +37,12 @@ final class DraftSaver {
     private let uniques: UniqueAttributes
     private let keepsExisting: Bool
     private var known = KnownObjects()
-    /// Relationships whose objects have not all come, by owner.
+    /// Relationships with missing objects, by owner.
     private var pending: [PendingLink] = []
-    /// How many relationships are set at once in the end.
+    /// The number of relationships that are set together at the end.
     private static let linkCount = 500
 
-    /// - Parameter context: one of the saver's own, whose objects nobody else holds.
+    /// - Parameter context: a context that only the saver uses.
     init(_ context: NSManagedObjectContext, uniques: UniqueAttributes, keepsExisting: Bool) {
         self.context = context
         self.uniques = uniques
@@ -51,10 +51,10 @@ final class DraftSaver {
         known.store = store?.identifier?.uppercased() ?? ""
     }
 
-    /// Saves all entries, or none where one is rejected.
+    /// Saves all entries, or none if one is rejected.
     ///
-    /// - Parameter isLast: whether no other records will come.
-    /// - Throws: an error of the save that is no entry's own.
+    /// - Parameter isLast: whether there are no more records.
+    /// - Throws: an error of the save that concerns no single entry.
     func save(_ entries: [Entry], isLast: Bool) throws -> Outcome {
         try context.performAndWait {
             defer { context.reset() }
@@ -90,9 +90,9 @@ final class DraftSaver {
         }
     }
 
-    /// Sets the relationships to objects whose records came after those of their owners.
+    /// Sets the relationships to objects whose records followed those of their owners.
     ///
-    /// - Returns: how many were set, by entity, and those of which nothing came.
+    /// - Returns: the number of relationships set, by entity, and those whose objects are missing.
     func linkLater() throws -> (counts: [String: ImportSummary.Counts], missing: [String]) {
         var counts: [String: ImportSummary.Counts] = [:]
         var missing: [String] = []
@@ -112,7 +112,7 @@ final class DraftSaver {
         return (counts, missing)
     }
 
-    /// The entries whose objects the model does not allow, found before the save so that each is named.
+    /// Returns the entries whose objects are invalid; checked before the save, so that each can be reported.
     private static func invalid(_ owners: [(object: NSManagedObject, entry: Entry)]) -> [Rejection] {
         var seen: Set<ObjectIdentifier> = []
         return owners.compactMap { object, entry in
@@ -128,7 +128,7 @@ final class DraftSaver {
         }
     }
 
-    /// The entries whose objects the save complained about.
+    /// Returns the entries whose objects the save's error names.
     private static func rejections(
         _ error: any Error, _ owners: [(object: NSManagedObject, entry: Entry)]
     ) -> [Rejection] {
@@ -143,7 +143,7 @@ final class DraftSaver {
         }
     }
 
-    /// What the error says, with entity and property: a validation names them by the words of the model, for users of an app.
+    /// Returns the error's message with entity and property: a validation error alone uses the model's localised names.
     private static func message(_ error: any Error, of object: NSManagedObject) -> String {
         let info = (error as NSError).userInfo
         if let details = info[NSDetailedErrorsKey] as? [any Error], !details.isEmpty {
@@ -155,13 +155,13 @@ final class DraftSaver {
     }
 }
 
-/// The objects of earlier batches, by what the file tells them apart with.
+/// Remembers the objects of earlier batches by their keys in the file.
 struct KnownObjects {
     /// The store's UUID.
     var store = ""
     private(set) var byKey: [ObjectKey: NSManagedObjectID] = [:]
     private(set) var byReference: [ObjectReference: NSManagedObjectID] = [:]
-    /// How many found objects to remember at most; those that may still be meant by their ID are all remembered.
+    /// The maximum number of remembered objects found by key; those with an ID in the file are all remembered.
     private static let memory = 100_000
 
     fileprivate mutating func add(_ batch: ImportBatch) {
@@ -171,7 +171,7 @@ struct KnownObjects {
     }
 }
 
-/// A relationship whose objects come later.
+/// A relationship whose objects follow later.
 private struct PendingLink {
     private let owner: NSManagedObjectID
     private let relationship: String

@@ -1,17 +1,17 @@
 import CoreData
 import Foundation
 
-/// The objects of one batch of an import, in a context.
+/// The objects of one import batch, in a context.
 struct ImportBatch {
     /// A relationship to objects that are neither in the store nor in the batch.
     struct Unresolved {
         let owner: NSManagedObject
         let relationship: NSRelationshipDescription
-        /// All that it leads to.
+        /// All its destination objects.
         let targets: [ObjectReference]
         let missing: ObjectReference
 
-        /// Whether its owner cannot be saved without.
+        /// Whether its owner cannot be saved without it.
         var isRequired: Bool {
             guard owner.isInserted else { return false }
             if relationship.minCount > 1 { return true }
@@ -28,11 +28,11 @@ struct ImportBatch {
 
     private let uniques: UniqueAttributes
     private let context: NSManagedObjectContext
-    /// Whether objects that are there stay as they are.
+    /// Whether existing objects are not changed.
     var keepsExisting = false
-    /// Found or made, by what tells them apart.
+    /// The found or created objects, by identifying values.
     private(set) var objects: [ObjectKey: NSManagedObject] = [:]
-    /// Found or made, by the file's IDs.
+    /// The found or created objects, by the file's IDs.
     private(set) var referenced: [ObjectReference: NSManagedObject] = [:]
     private(set) var unresolved: [Unresolved] = []
     private var created: [ObjectIdentifier: String] = [:]
@@ -57,7 +57,7 @@ struct ImportBatch {
                 }
                 guard let key = draft.key else { return }
                 if let id = known.byKey[key] {
-                    // A row that only gets linked to need not be read.
+                    // A row that is only linked to need not be read.
                     objects[key] = context.object(with: id)
                 } else {
                     wanted[key.entity, default: (draft.entity, [:])].drafts[key] = draft
@@ -66,12 +66,12 @@ struct ImportBatch {
         }
         try find(own, of: known.store)
         for (entity, drafts) in wanted.values { try find(drafts, of: entity) }
-        // The objects of all records are there before one of them leads to another.
-        // What cannot be made is told of its record, when that is applied.
+        // Create the objects of all records before setting relationships between them. An error is reported when its
+        // record is applied.
         for draft in drafts where draft.reference != nil { _ = try? object(for: draft, nil) }
     }
 
-    /// Those of the store itself that the file means by their IDs: one fetch for each entity.
+    /// Finds the store's own objects that the file refers to by ID: one fetch per entity.
     private mutating func find(_ references: Set<ObjectReference>, of store: String) throws {
         guard let coordinator = context.persistentStoreCoordinator else { return }
         for (entity, members) in Dictionary(grouping: references, by: \.entity) {
@@ -90,14 +90,14 @@ struct ImportBatch {
         }
     }
 
-    /// One fetch: those that have one of the values of the first unique attribute.
+    /// Runs one fetch for objects with one of the values of the first unique attribute.
     private mutating func find(_ drafts: [ObjectKey: ObjectDraft], of entity: NSEntityDescription) throws {
         let names = uniques.of(entity)
         guard let first = names.first else { return }
         let values = drafts.values.compactMap { $0.values[first].flatMap { $0 } }
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [first, values])
-        // Of several that the values fit, the oldest is meant.
+        // If several objects have the values, the oldest is used.
         request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
         request.returnsObjectsAsFaults = false
         for object in try context.fetch(request) {
@@ -109,12 +109,13 @@ struct ImportBatch {
 
     // MARK: Applying
 
-    /// Makes or changes the objects that the draft describes; returns those, with the draft's own last.
+    /// Creates or changes the objects of the draft; returns them, with the draft's own object last.
     mutating func apply(_ draft: ObjectDraft, ownedBy owned: NSManagedObject? = nil) throws -> [NSManagedObject] {
         let object = try object(for: draft, owned)
         if keepsExisting, created[ObjectIdentifier(object)] == nil { return [object] }
         var touched: [NSManagedObject] = []
-        // What an object was found by it has; asking would read the row of one that is only linked to.
+        // A found object already has its identifying values; reading them would fetch the row of an object that is only
+        // linked to.
         let isFound = draft.key != nil && draft.reference == nil && created[ObjectIdentifier(object)] == nil
         let names = isFound ? uniques.of(draft.entity) : []
         for (name, value) in draft.values where !names.contains(name) {
@@ -149,7 +150,7 @@ struct ImportBatch {
         return touched + [object]
     }
 
-    /// Whether all objects that are meant by their ID are there; else the relationship is left for later.
+    /// Returns whether all objects that are referred to by ID exist; otherwise the relationship is set later.
     private mutating func resolve(_ members: [ObjectDraft], of name: String, on object: NSManagedObject) -> Bool {
         let meant = members.filter(\.isReference).compactMap(\.reference)
         guard let missing = meant.first(where: { referenced[$0] == nil }),
@@ -178,7 +179,7 @@ struct ImportBatch {
         return object
     }
 
-    /// Whether the object behind the relationship is its owner's alone and needs nothing to be found by.
+    /// Returns whether the relationship's object belongs only to its owner and needs no identifying attributes.
     private func isOwned(_ entity: NSEntityDescription, _ name: String) -> Bool {
         guard let inverse = entity.relationshipsByName[name]?.inverseRelationship else { return false }
         return !inverse.isToMany
@@ -213,7 +214,7 @@ struct ImportBatch {
         return counts
     }
 
-    /// Whether storing the new value would change nothing; texts count as equal only byte by byte.
+    /// Returns whether the values are equal, so that nothing must be stored; texts are compared byte by byte.
     static func isSame(_ old: Any?, _ new: Any?) -> Bool {
         switch (old, new) {
         case (nil, nil): true

@@ -1,19 +1,19 @@
 import CoreData
 import Foundation
 
-/// What the fields of an entity's records mean: which property each is for.
+/// Maps the fields of an entity's records to properties.
 package struct ImportPlan {
-    /// The entity that records become.
+    /// The entity of the records' objects.
     package let entity: NSEntityDescription
     let uniques: UniqueAttributes
-    /// Key paths by field name; `nil` for a field to leave out.
+    /// The key paths by field name; `nil` for an ignored field.
     private let maps: [String: PropertyPath?]
-    /// What each field turned out to be for.
+    /// The property of each field so far.
     private var targets: [String: PropertyPath?] = [:]
-    /// Fields that no property is for, with the number of records that have them.
+    /// The fields without a property, with the number of records that have them.
     package private(set) var ignoredFields: [String: Int] = [:]
-    /// Names of entities of related objects that several objects may share, and that nothing tells apart: an object that exists is
-    /// not found.
+    /// Destination entities whose objects may be shared but cannot be identified, so that existing objects are not
+    /// found.
     package private(set) var unidentified: Set<String> = []
 
     /// - Throws: ``ToolkitError`` for a key path that does not exist.
@@ -23,7 +23,7 @@ package struct ImportPlan {
         self.maps = try Self.maps(maps, of: entity)
     }
 
-    /// What the field is for; `nil` where nothing is.
+    /// Returns the property of the field; `nil` if there is none.
     mutating func target(of field: String) throws -> PropertyPath? {
         if let known = targets[field] {
             if known == nil { ignoredFields[field]? += 1 }
@@ -36,7 +36,8 @@ package struct ImportPlan {
         return target
     }
 
-    /// Notes the entity that the relationship leads to, if the records' objects may share its objects and nothing tells these apart.
+    /// Records the relationship's destination if the imported objects may share its objects and these cannot be
+    /// identified.
     mutating func noteDestination(of relationship: NSRelationshipDescription) {
         guard let destination = relationship.destinationEntity, let name = destination.name,
             relationship.inverseRelationship?.isToMany ?? true, uniques.of(destination).isEmpty
@@ -44,13 +45,13 @@ package struct ImportPlan {
         unidentified.insert(name)
     }
 
-    /// Whether a field that has been looked at is for a property, or is left out by a map.
+    /// Returns whether a field that was read has a property, or is ignored by a map.
     func isKnown(_ field: String) -> Bool { maps[field] != nil || targets[field].flatMap { $0 } != nil }
 
-    /// Maps whose field was in no record.
+    /// Maps whose field occurred in no record.
     package var unusedMaps: [String] { maps.keys.filter { targets[$0] == nil }.sorted() }
 
-    /// A field is for the property of its name, in any case; with dots for a property of a related object.
+    /// Returns the property with the field's name, ignoring case; with dots, a property of a related object.
     private static func automatic(_ field: String, of entity: NSEntityDescription) throws -> PropertyPath? {
         guard let path = try? PropertyPath(field, of: entity), path.property != nil else { return nil }
         return path

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// One import from the first record of its first file to the last of its last.
+/// An import from the first record of its first file to the last record of its last file.
 package struct ImportRun {
     private let sources: [ImportSource]
     package private(set) var builders: DraftBuilders
@@ -9,16 +9,16 @@ package struct ImportRun {
     private let batchSize: Int
     private let skipsInvalid: Bool
     package private(set) var summary = ImportSummary()
-    /// Called after each batch with the part of all records that has been read, and the number of those that are imported.
+    /// Called after each batch with the fraction of all records that was read, and the number of imported records.
     package var progress: ((_ fraction: Double, _ records: Int) -> Void)?
-    /// Called between two batches; what it throws ends the import.
+    /// Called between two batches; an error that it throws ends the import.
     package var checkContinuing: (() throws -> Void)?
-    /// Called for each invalid record that is left out, with the number of those so far.
+    /// Called for each skipped invalid record, with their number so far.
     package var skipped: ((_ failure: RecordFailure, _ count: Int) -> Void)?
-    /// How many invalid records the summary lists; the rest is only counted.
+    /// The maximum number of invalid records in the summary; others are only counted.
     private static let listed = 20
 
-    /// - Parameter context: one of the import's own, whose objects nobody else holds.
+    /// - Parameter context: a context that only the import uses.
     package init(
         _ sources: [ImportSource], builders: DraftBuilders, into context: NSManagedObjectContext,
         uniques: UniqueAttributes, batchSize: Int, skipsInvalid: Bool, keepsExisting: Bool = false
@@ -30,7 +30,7 @@ package struct ImportRun {
         self.skipsInvalid = skipsInvalid
     }
 
-    /// - Throws: the first failure; what was saved before it stays, as the summary tells.
+    /// - Throws: the first failure; batches that were saved before remain, see the summary.
     package mutating func run() throws {
         let start = ContinuousClock.now
         var batch: [DraftSaver.Entry] = []
@@ -40,7 +40,7 @@ package struct ImportRun {
             while let entry = try next(&reader, of: source) {
                 batch.append(entry)
                 guard batch.count >= room else { continue }
-                // A batch that waits for records grows: what it waits for may be far.
+                // A batch that waits for records grows, since these may be far away in the file.
                 room = try save(&batch, isLast: false) ? batchSize : batch.count * 2
                 let fraction = (Double(place) + reader.fractionRead) / Double(sources.count)
                 progress?(fraction, summary.records)
@@ -57,7 +57,7 @@ package struct ImportRun {
         progress?(1, summary.records)
     }
 
-    /// The draft of the next record that makes one.
+    /// Returns the draft of the next valid record.
     private mutating func next(
         _ reader: inout any RecordReader, of source: ImportSource
     ) throws -> DraftSaver.Entry? {
@@ -78,7 +78,7 @@ package struct ImportRun {
         }
     }
 
-    /// - Returns: whether the batch was saved; it is empty then.
+    /// - Returns: whether the batch was saved; it is then empty.
     private mutating func save(_ batch: inout [DraftSaver.Entry], isLast: Bool) throws -> Bool {
         while !batch.isEmpty {
             switch try saver.save(batch, isLast: isLast) {

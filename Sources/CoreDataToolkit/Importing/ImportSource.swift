@@ -1,12 +1,12 @@
 import Foundation
 
-/// A file of records, and whose they are where its name tells.
+/// A file of records, with its entity if the file's name contains it.
 package struct ImportSource: Sendable {
     package let records: RecordSource
-    /// The entity that the file's name tells, of the files of a folder.
+    /// The entity in the file's name, for the files of a folder.
     package var entity: String?
     package var name: String { records.name }
-    /// Whether an empty field is no value, as the format has no other way to write that.
+    /// Whether an empty field counts as no value, because the format has no other notation for it.
     var emptyIsNil: Bool { !records.format.hasTypes && !records.keepsEmpty }
 
     package init(records: RecordSource, entity: String? = nil) {

@@ -1,30 +1,30 @@
-/// What an import did.
+/// The result of an import.
 public struct ImportSummary: Sendable {
-    /// What became of the objects of one entity.
+    /// The numbers of changed objects of one entity.
     public struct Counts: Hashable, Sendable {
-        /// How many objects were made.
+        /// The number of created objects.
         public var created = 0
-        /// How many objects that were there got other values.
+        /// The number of existing objects with changed values.
         public var updated = 0
-        /// How many relationships were set to another object than before.
+        /// The number of relationships that were set to another object than before.
         public var linked = 0
 
         package init() {}
     }
 
-    /// How many records were imported.
+    /// The number of imported records.
     public var records = 0
-    /// How many invalid records were left out.
+    /// The number of skipped invalid records.
     public var skipped = 0
-    /// By the names of entities.
+    /// The numbers by entity name.
     public var entities: [String: Counts] = [:]
-    /// How long it took.
+    /// The duration in seconds.
     public var seconds = 0.0
-    /// The first invalid records that were left out, at most twenty.
+    /// The first skipped invalid records, at most twenty.
     public var failures: [RecordFailure] = []
-    /// Relationships to objects that are neither in the file nor in the store, which were left out.
+    /// Relationships to objects that are neither in the file nor in the store; they were not set.
     public var missing: [String] = []
-    /// Fields that no property is for, with the number of records that have them.
+    /// Fields without a property, with the number of records that have them.
     public var ignoredFields: [String: Int] = [:]
 
     package init() {}

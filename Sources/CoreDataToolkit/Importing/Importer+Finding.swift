@@ -2,17 +2,19 @@ import CoreData
 import Foundation
 
 extension Importer {
-    /// How many values one statement looks for.
+    /// The number of values in one statement.
     static let portion = 500
 
-    /// The objects that have those values of their entity's unique attribute, found or made, in the order of the values.
+    /// Returns the objects with these values of their entity's unique attribute, found or created, in the order of the
+    /// values.
     ///
     ///     let units = try importer.objects(of: "Unit", for: rows.map(\.unit), in: context)
     ///     // SELECT … FROM ZUNIT t0 WHERE t0.ZNAME IN (…)       one statement for up to 500 values
     ///
-    /// A value that comes twice has one object. What is made is saved with the context.
+    /// Equal values give the same object. Created objects are saved with the context.
     ///
-    /// - Throws: a ``ToolkitError`` where not one attribute tells the entity's objects apart, and what the fetch throws.
+    /// - Throws: a ``ToolkitError`` unless exactly one attribute identifies the entity's objects; the errors of the
+    ///   fetch.
     public func objects(
         of entity: String, for values: [any Sendable], in context: NSManagedObjectContext
     ) throws -> [NSManagedObject] {
@@ -34,16 +36,16 @@ extension Importer {
         }
     }
 
-    /// The object that has the value of its entity's unique attribute, found or made.
+    /// Returns the object with the value of its entity's unique attribute, found or created.
     ///
-    /// For one object; ``objects(of:for:in:)`` looks up many at once.
+    /// For several objects, use ``objects(of:for:in:)``, which looks them up together.
     public func object(
         of entity: String, for value: any Sendable, in context: NSManagedObjectContext
     ) throws -> NSManagedObject {
         try objects(of: entity, for: [value], in: context)[0]
     }
 
-    /// The object that has the value of its entity's unique attribute, if there is one.
+    /// Returns the object with the value of its entity's unique attribute, if it exists.
     public func existingObject(
         of entity: String, for value: any Sendable, in context: NSManagedObjectContext
     ) throws -> NSManagedObject? {
@@ -72,7 +74,7 @@ extension Importer {
             let part = values[start..<min(start + Self.portion, values.count)]
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = NSPredicate(format: "%K IN %@", argumentArray: [attribute, Array(part) as [Any]])
-            // Of several that a value fits, the oldest is meant.
+            // If several objects have the value, the oldest is used.
             request.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
             request.returnsObjectsAsFaults = false
             for object in try context.fetch(request) {

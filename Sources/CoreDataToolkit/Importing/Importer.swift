@@ -1,40 +1,40 @@
 import CoreData
 import Foundation
 
-/// Makes objects of the records of a file, or finds and changes them: nothing is there twice.
+/// Imports the records of a file: creates objects, or finds existing ones and changes them, without duplicates.
 ///
 ///     let importer = try Importer(stack, unique: ["Item": "name", "Unit": "name"])
 ///     let summary = try await importer.importRecords(
 ///         from: .file(url), as: "Item", map: ["unit": "unit.name"])
 ///     print("\(summary.records) records, \(summary.entities["Item"]?.created ?? 0) new items")
 ///
-/// A field is for the property of its name, in any case. Names with dots, and the map, lead to properties of related objects,
-/// which are found by their unique attributes, or made. A field for a to-one relationship itself takes the value of its
-/// destination's one unique attribute. Fields that a record lacks are left as they are.
+/// A field sets the property with its name, ignoring case. Names with dots, and the map, refer to properties of related
+/// objects, which are found by their unique attributes or created. A field with the name of a to-one relationship
+/// contains the value of its destination's single unique attribute. Properties without a field are not changed.
 ///
-/// Objects are looked up with one statement for each entity and batch, not one for each record, and memory is bounded by the batch.
+/// One statement per entity and batch looks up objects, not one per record. Memory use is limited by the batch size.
 public struct Importer: Sendable {
-    /// How many records are saved at once; a batch is saved whole or not at all.
+    /// The number of records per batch; a batch is saved completely or not at all.
     public var batchSize = 500
-    /// Whether invalid records are left out and listed in the summary; else the first one stops the import.
+    /// Whether invalid records are skipped and listed in the summary; otherwise the first one stops the import.
     public var skipsInvalid = false
-    /// Whether objects that are there stay as they are, and records only make those that are not.
+    /// Whether existing objects are not changed, and records only create missing ones.
     public var keepsExisting = false
 
     let coordinator: NSPersistentStoreCoordinator
     let uniques: UniqueAttributes
     private let stack: CoreDataStack?
 
-    /// Makes an importer for a stack, whose view context has everything when an import returns.
+    /// Makes an importer for a stack, whose view context contains all changes when an import returns.
     ///
-    /// - Parameter unique: by the name of the entity, the attribute that tells its objects apart. Without one the uniqueness
-    ///   constraints of the model count; an entity with neither gets a new object for every record.
-    /// - Throws: a ``ToolkitError`` for an entity or attribute that the model has not.
+    /// - Parameter unique: by entity name, the attribute that identifies its objects; by default, the uniqueness
+    ///   constraints of the model. For an entity with neither, every record creates an object.
+    /// - Throws: a ``ToolkitError`` for an unknown entity or attribute.
     public init(_ stack: CoreDataStack, unique: [String: String] = [:]) throws {
         try self.init(stack, unique: unique.mapValues { [$0] })
     }
 
-    /// Makes an importer for a stack; several attributes of one entity tell its objects apart together.
+    /// Makes an importer for a stack; several attributes together identify the objects of an entity.
     public init(_ stack: CoreDataStack, unique: [String: [String]]) throws {
         coordinator = stack.coordinator
         uniques = try UniqueAttributes(unique, in: stack.model)
@@ -50,12 +50,12 @@ public struct Importer: Sendable {
 
     // MARK: Records
 
-    /// Where records come from.
+    /// The source of records.
     public struct Source: Sendable {
         var records: RecordSource?
         var name: String
 
-        /// A file. Without a format the end of its name tells.
+        /// A file. Without a format, the file name extension decides.
         public static func file(_ url: URL, format: RecordFormat? = nil) -> Source {
             let format = format ?? RecordFormat(fileName: url.lastPathComponent)
             var source = Source(records: nil, name: url.lastPathComponent)
@@ -64,41 +64,44 @@ public struct Importer: Sendable {
             return source
         }
 
-        /// Data that is in memory, such as what was uploaded or fetched.
+        /// Data in memory, such as an upload or a download.
         ///
-        /// - Parameter name: what messages call it.
+        /// - Parameter name: the name in messages.
         public static func data(_ data: Data, format: RecordFormat, name: String = "data") -> Source {
             Source(records: RecordSource(path: name, format: format, contents: data), name: name)
         }
 
-        /// XML: the name of the repeated element, where the root has several kinds.
+        /// The name of the repeated XML element, if the root has children of several names.
         public var element: String? {
             get { records?.element }
             set { records?.element = newValue }
         }
 
-        /// CSV: the character between fields, one of ASCII; a comma unless set.
+        /// The ASCII character between CSV fields; by default a comma.
         public var delimiter: Character {
             get { records.map { Character(Unicode.Scalar($0.delimiter)) } ?? "," }
             set { records?.delimiter = newValue.asciiValue ?? UInt8(ascii: ",") }
         }
 
-        /// Whether an empty field of XML or CSV is an empty text; else it is no value, and for a related object no object.
+        /// Whether an empty field of XML or CSV is an empty text; otherwise it is no value, or for a related object no
+        /// object.
         public var keepsEmpty: Bool {
             get { records?.keepsEmpty ?? false }
             set { records?.keepsEmpty = newValue }
         }
     }
 
-    /// Imports all records, in batches, on a queue of its own.
+    /// Imports all records in batches, on a separate queue.
     ///
     /// - Parameters:
     ///   - source: a file or data, of XML, JSON, NDJSON or CSV.
-    ///   - entity: the entity that the records are of; `nil` where each tells, as what `coredata export` wrote does.
-    ///   - map: which property a field is for, as a key path; with an empty one the field is left out.
-    ///   - progress: told after each batch.
-    /// - Throws: a ``RecordFailure`` that names line, entity and attribute; a ``ToolkitError`` for what is wrong with entity or
-    ///   map; `CancellationError` after the task was cancelled. Batches that were saved before stay: import again to go on.
+    ///   - entity: the entity of the records; `nil` if each record names its own, as in the output of `coredata
+    ///     export`.
+    ///   - map: the property of a field, as a key path; an empty one ignores the field.
+    ///   - progress: called after each batch.
+    /// - Throws: a ``RecordFailure`` that names line, entity and attribute; a ``ToolkitError`` for an error in entity
+    ///   or map; `CancellationError` after the task was cancelled. Batches that were saved before remain; import again
+    ///   to continue.
     @discardableResult
     public func importRecords(
         isolation: isolated (any Actor)? = #isolation, from source: Source, as entity: String? = nil,
@@ -111,7 +114,7 @@ public struct Importer: Sendable {
         let model = coordinator.managedObjectModel
         let description = try entity.map { try model.entity(called: $0) }
         records.entity = description?.name
-        let builders = Passed(try DraftBuilders(model, uniques: uniques, entity: description, maps: map))
+        let builders = TransferBox(try DraftBuilders(model, uniques: uniques, entity: description, maps: map))
         let origin = ImportSource(records: records)
         do {
             let summary = try await BackgroundWork.run { cancellation in

@@ -1,47 +1,47 @@
 import CoreData
 import Foundation
 
-/// An object as a record describes it: values that fit the attributes, and the objects it is linked to.
+/// The content of a record for an object: values of the right types, and links to other objects.
 final class ObjectDraft {
     let entity: NSEntityDescription
-    /// The ID that the file has for the object.
+    /// The object's ID in the file.
     var reference: ObjectReference?
-    /// Whether nothing is said of the object but its ID: it is meant, not described.
+    /// Whether the record contains only the object's ID: it refers to the object without describing it.
     var isReference = false
-    /// By attribute name; `.some(nil)` sets nothing.
+    /// Values by attribute name; `.some(nil)` clears an attribute.
     var values: [String: Any?] = [:]
-    /// To-one relationships by name; `.some(nil)` unlinks.
+    /// To-one relationships by name; `.some(nil)` clears one.
     var links: [String: ObjectDraft?] = [:]
     /// To-many relationships by name.
     var lists: [String: [ObjectDraft]] = [:]
-    /// What tells the object from others of its entity; `nil` where nothing does.
+    /// The identifying values of the object; `nil` if there are none.
     var key: ObjectKey?
 
     init(entity: NSEntityDescription) { self.entity = entity }
 
-    /// This draft and those inside it.
+    /// Calls `body` with this draft and all nested ones.
     func forEach(_ body: (ObjectDraft) -> Void) {
         body(self)
         for draft in links.values { draft?.forEach(body) }
         for drafts in lists.values { for draft in drafts { draft.forEach(body) } }
     }
 
-    /// Whether a record said nothing about it at all.
+    /// Whether the record contains no data for the object.
     var saysNothing: Bool { reference == nil && values.isEmpty && links.isEmpty && lists.isEmpty }
 
-    /// Whether a record said nothing about it but that it has no values.
+    /// Whether the record contains only empty values for the object.
     var isBlank: Bool {
         reference == nil && values.values.allSatisfy { $0 == nil } && lists.values.allSatisfy(\.isEmpty)
             && links.values.allSatisfy { $0?.isBlank ?? true }
     }
 }
 
-/// The unique values of an object of an entity.
+/// The identifying values of an object, with its entity.
 struct ObjectKey: Hashable {
     let entity: String
     let parts: [Part]
 
-    /// A value that equals another only where both are stored alike; texts byte by byte.
+    /// A value that equals another only if both are stored identically; texts are compared byte by byte.
     enum Part: Hashable {
         case text([UInt8])
         case number(Decimal)

@@ -3,22 +3,23 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// A key path of an entity, checked: to-one or to-many steps, then a property, an object's ID, or what its members come to.
+/// A validated key path of an entity: to-one or to-many steps, then a property, an object's ID, or an aggregate of
+/// members.
 ///
 ///     name, unit.name, locationAtShop.items, unit.objectID, tasks.@count, tasks.@sum.hours, address.city
 package struct PropertyPath {
     package let text: String
     /// The relationships before the last part.
     package let steps: [NSRelationshipDescription]
-    /// `nil` for `objectID`, and for ``aggregate``.
+    /// The property; `nil` for `objectID`, and for ``aggregate``.
     package let property: NSPropertyDescription?
-    /// What the property goes by in its object: of an element of a composite attribute the path to it.
+    /// The property's key in its object; for an element of a composite attribute, its path.
     package let key: String
     package let aggregate: PathAggregate?
 
-    /// Names are found in any case where none has the very spelling.
+    /// Parses a key path. Names match in any case if no name matches exactly.
     ///
-    /// - Throws: ``ToolkitError`` that names the part that does not exist, and what does.
+    /// - Throws: a ``ToolkitError`` that names the unknown part and the existing names.
     package init(_ text: String, of entity: NSEntityDescription) throws {
         let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let end = names.firstIndex { $0.hasPrefix("@") } ?? names.count - 1
@@ -71,12 +72,12 @@ package struct PropertyPath {
     package var attribute: NSAttributeDescription? { property as? NSAttributeDescription }
     package var relationship: NSRelationshipDescription? { property as? NSRelationshipDescription }
 
-    /// Whether a store can sort by it: it leads to one value.
+    /// Whether a store can sort by it: it gives a single value.
     package var isSortable: Bool {
         aggregate == nil && !steps.contains(where: \.isToMany) && relationship.map { !$0.isToMany } ?? true
     }
 
-    /// The element of a composite attribute that the names lead to, as the model spells them.
+    /// Returns the element of a composite attribute with these names, in the model's spelling.
     private static func element(
         _ names: ArraySlice<String>, of composite: NSCompositeAttributeDescription, in path: String
     ) throws -> (element: NSAttributeDescription, names: [String]) {
@@ -108,9 +109,10 @@ package struct PropertyPath {
         )
     }
 
-    /// The members of a to-many: as they are ordered, else by key, so that the output does not change from run to run.
+    /// Returns the members of a to-many: in their order if it is ordered, otherwise by key, so that the output is
+    /// deterministic.
     ///
-    /// - Parameter sorted: whether their order matters to anybody.
+    /// - Parameter sorted: whether the order matters to the caller.
     package static func members(
         of object: NSManagedObject, _ relationship: NSRelationshipDescription, sorted: Bool = true
     ) -> [NSManagedObject] {
@@ -125,7 +127,7 @@ package struct PropertyPath {
 }
 
 extension NSCompositeAttributeDescription {
-    /// The element of that name, in any case where none has the very spelling.
+    /// Returns the element with the name, in any case if no name matches exactly.
     func element(called name: String) -> NSAttributeDescription? {
         if let element = elements.first(where: { $0.name == name }) { return element }
         let alike = elements.filter { $0.name.lowercased() == name.lowercased() }
@@ -133,7 +135,7 @@ extension NSCompositeAttributeDescription {
     }
 }
 
-/// What the objects behind a to-many come to: `@count`, `@sum.price`.
+/// An aggregate of a to-many's objects: `@count`, `@sum.price`.
 package struct PathAggregate {
     package enum Kind: String, CaseIterable, Sendable {
         case count = "@count"

@@ -3,15 +3,15 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What tells the objects of entities apart.
+/// The attributes that identify the objects of entities.
 package struct UniqueAttributes {
-    /// By entity name.
+    /// The attributes by entity name.
     private let named: [String: [String]]
-    /// What messages call the way in which they are given.
+    /// The name of the option for these attributes in messages.
     package var label = "the unique attribute"
 
-    /// - Parameter named: names of attributes by the names of their entities.
-    /// - Throws: ``ToolkitError`` for an entity or attribute that does not exist.
+    /// - Parameter named: attribute names by entity name.
+    /// - Throws: a ``ToolkitError`` for an unknown entity or attribute.
     package init(_ named: [String: [String]], in model: NSManagedObjectModel) throws {
         for (name, attributes) in named.sorted(by: { $0.key < $1.key }) {
             let entities = model.entitiesByName
@@ -35,7 +35,7 @@ package struct UniqueAttributes {
         }
     }
 
-    /// The attributes that were named for the entity or the nearest one that it inherits from; none without.
+    /// Returns the attributes that were named for the entity or its nearest ancestor; empty if there are none.
     package func named(_ entity: NSEntityDescription) -> [String] {
         var current: NSEntityDescription? = entity
         while let candidate = current {
@@ -45,8 +45,8 @@ package struct UniqueAttributes {
         return []
     }
 
-    /// The attributes that tell the entity's objects apart, those that were named or the model's own constraints; none where
-    /// objects cannot be found again.
+    /// Returns the attributes that identify the entity's objects: those that were named, or the model's constraints;
+    /// empty if objects cannot be found again.
     package func of(_ entity: NSEntityDescription) -> [String] {
         let names = named(entity)
         if !names.isEmpty { return names }
@@ -56,7 +56,7 @@ package struct UniqueAttributes {
         return constraint ?? []
     }
 
-    /// An attribute of the entity that could tell its objects apart, for hints.
+    /// Returns an attribute of the entity that could identify its objects, for hints.
     package static func example(of entity: NSEntityDescription) -> String? {
         entity.attributesByName.values.filter(\.canTellApart).map(\.name).min().map { "\(entity.name ?? "").\($0)" }
     }

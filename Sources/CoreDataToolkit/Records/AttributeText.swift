@@ -3,24 +3,25 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// The values of attributes as files write them.
+/// Reads and writes the values of attributes in files.
 ///
 /// | Attribute | Written as |
 /// | --- | --- |
 /// | Boolean | `true`, `false`; read also `YES`, `NO`, `1`, `0` |
 /// | Date | ISO 8601, UTC unless it says otherwise: `2024-05-01T12:30:00Z`, `2024-05-01` |
 /// | Binary, Transformable | base64; of a transformable, the bytes that are stored |
-/// | Binary with the text of a JSON object or array | that value; a text that has it |
-/// | Transformable that is an archived array or dictionary of plain values | a list or an object; a text that has it as JSON |
+/// | Binary with the text of a JSON object or array | that value; or a text that contains it |
+/// | Transformable that is an archived array or dictionary of plain values | a list or an object; or a text that
+/// contains it as JSON |
 /// | Composite of an enumeration | its raw value, or the name of its case |
 /// | UUID, URI, String, numbers | plain text; JSON has numbers |
 package struct AttributeText {
     package let attribute: NSAttributeDescription
-    /// Whether an empty text is no value, as in formats that have no other way to write that; an empty text stays
-    /// empty for a text attribute that needs a value.
+    /// Whether an empty text counts as no value, for formats without another notation. For a required text attribute,
+    /// an empty text stays empty.
     package var emptyIsNil = false
-    /// Whether the file has what this tool wrote, so that everything means exactly what it says: an empty text for bytes
-    /// is no bytes, a number for a date is the seconds since 2001.
+    /// Whether this tool wrote the file, so that values are exact: an empty text for binary data means no bytes, a
+    /// number for a date means seconds since 2001.
     package var isExact = false
 
     package init(attribute: NSAttributeDescription, emptyIsNil: Bool = false, isExact: Bool = false) {
@@ -31,9 +32,9 @@ package struct AttributeText {
 
     package var kind: ValueKind { attribute.kind }
 
-    /// What a file says, as the attribute stores it; `nil` for no value.
+    /// Returns the value of a field, as the attribute stores it; `nil` for no value.
     ///
-    /// - Throws: ``ToolkitError`` with what is wrong with the value, without the attribute's name.
+    /// - Throws: a ``ToolkitError`` with the error in the value, without the attribute's name.
     package func value(_ field: FieldValue) throws -> Any? {
         if let composite = attribute as? NSCompositeAttributeDescription { return try value(field, of: composite) }
         switch field {
@@ -71,7 +72,8 @@ package struct AttributeText {
         throw ToolkitError("has no case '\(text)'" + Suggestion.text(for: text, among: cases))
     }
 
-    /// The value of a transformable attribute that is an array or a dictionary: as its transformer takes it, or as stored bytes.
+    /// Returns the value of a transformable attribute that is an array or a dictionary: in its transformer's type, or
+    /// as stored bytes.
     private func archived(_ field: FieldValue) throws -> Any {
         let name = attribute.valueTransformerName.flatMap { $0.isEmpty ? nil : NSValueTransformerName($0) }
         guard let name, !(ValueTransformer(forName: name) is NSSecureUnarchiveFromDataTransformer) else {
@@ -81,7 +83,7 @@ package struct AttributeText {
         return data
     }
 
-    /// The dictionary of a composite attribute; what is nil is not in it, and one of which all is, is nil itself.
+    /// Returns the dictionary of a composite attribute without nil elements; nil if all are nil.
     private func elements(_ fields: [FieldValue.Field]) throws -> Any? {
         var result: [String: Any] = [:]
         let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
@@ -109,7 +111,7 @@ package struct AttributeText {
             guard value.isFinite || isExact else { throw failure(text) }
             return NSNumber(value: value)
         case .decimal:
-            // Decimal reads as far as it understands, so the form is checked first.
+            // `Decimal` ignores trailing text, so check the format first.
             guard text.wholeMatch(of: #/[+\-]?\d+(\.\d+)?([eE][+\-]?\d+)?/#) != nil,
                 let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN
             else { throw failure(text) }
@@ -164,7 +166,7 @@ package struct AttributeText {
         return ToolkitError("'\(shown)' is not \(typeName)")
     }
 
-    /// What the attribute takes, for messages.
+    /// The expected type, for messages.
     package var typeName: String {
         switch kind {
         case .integer: "a whole number"

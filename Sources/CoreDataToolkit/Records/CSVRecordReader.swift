@@ -1,4 +1,4 @@
-/// Records of a table as text (RFC 4180): the first row names the fields, blank lines do not count.
+/// Reads the records of a CSV table (RFC 4180): the first row contains the field names; blank lines are ignored.
 ///
 ///     name,quantity
 ///     "Milk, whole",2
@@ -20,7 +20,7 @@ struct CSVRecordReader: RecordReader {
             guard case .text(let name) = field else { return "" }
             return name.drop(while: \.isWhitespace).description
         }
-        // What was exported with its ID says exactly what it has: nothing is nothing, an empty text is one.
+        // Records that were exported with their ID are exact: an empty field is an empty text.
         if header.contains(Record.idField) { self.keepsEmpty = true }
         if let twice = Dictionary(grouping: header, by: { $0 }).first(where: { $0.value.count > 1 })?.key {
             throw cursor.failure("the field '\(twice)' is in the first row more than once", line: 1)
@@ -48,7 +48,7 @@ struct CSVRecordReader: RecordReader {
         }
     }
 
-    /// The fields of the row that starts here; goes past its end.
+    /// Returns the fields of the current row, and moves past its end.
     private mutating func row() throws -> [FieldValue]? {
         guard !cursor.isAtEnd else { return nil }
         var fields: [FieldValue] = []

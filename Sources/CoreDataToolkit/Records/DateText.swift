@@ -1,12 +1,12 @@
 import Foundation
 
-/// Dates as ISO 8601 in UTC, with as many digits of a second as tell the stored number from its neighbours.
+/// Dates as ISO 8601 in UTC, with the number of decimal places that identifies the stored number.
 ///
 ///     DateText.text(Date(timeIntervalSinceReferenceDate: 0))          // 2001-01-01T00:00:00Z
 ///     DateText.text(Date(timeIntervalSinceReferenceDate: 0.25))       // 2001-01-01T00:00:00.25Z
 ///
-/// The calendar is the Gregorian one for all times, as ISO 8601 has it. `Date.distantPast` alone is written, and read, as
-/// the beginning of the year 1, which is its name in the calendar that Foundation counts in before 1582.
+/// All times use the Gregorian calendar, as ISO 8601 requires. Only `Date.distantPast` is written and read as the
+/// beginning of the year 1, its date in Foundation's calendar, which is Julian before 1582.
 package enum DateText {
     private static let distantPast = "0001-01-01T00:00:00Z"
 
@@ -21,7 +21,7 @@ package enum DateText {
         return text(seconds, digits: 15)
     }
 
-    /// Reads `2024-05-01`, `2024-05-01T12:30Z`, `2024-05-01 12:30:05.25+02:00`; without a zone it is UTC.
+    /// Parses `2024-05-01`, `2024-05-01T12:30Z`, `2024-05-01 12:30:05.25+02:00`; the default zone is UTC.
     package static func date(_ text: String) -> Date? {
         if text == distantPast || text == distantPast.prefix(10) { return .distantPast }
         var parts = DateParts(text)
@@ -101,7 +101,7 @@ package enum DateText {
     }
 }
 
-/// The text of a date, read from left to right.
+/// A parser for the text of a date, from left to right.
 private struct DateParts {
     private var rest: Substring.UTF8View
 
@@ -122,7 +122,7 @@ private struct DateParts {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// `.25`, or nothing; `nil` for a point without digits.
+    /// Parses `.25` or nothing; `nil` for a point without digits.
     mutating func fraction() -> Double? {
         guard skip(".") else { return 0 }
         let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
@@ -130,7 +130,7 @@ private struct DateParts {
         return digits.isEmpty ? nil : Double("0." + String(Substring(digits)))
     }
 
-    /// Seconds east of UTC: `Z`, `+02:00`, `-0130`, or nothing.
+    /// Parses the offset from UTC in seconds, east positive: `Z`, `+02:00`, `-0130`, or nothing.
     mutating func offset() -> Int? {
         if isAtEnd || skip("Z") || skip("z") { return 0 }
         let sign = skip("-") ? -1 : 1

@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-// Values that are kept as JSON text.
+// Values that are stored as JSON text.
 extension FieldValue {
-    /// The object or array of a JSON text; `nil` for another value, and for bytes that are no JSON.
+    /// Parses the object or array of a JSON text; fails for another value, and for invalid JSON.
     package init?(json data: Data) {
         switch (data.first, data.last) {
         case (UInt8(ascii: "{"), UInt8(ascii: "}")), (UInt8(ascii: "["), UInt8(ascii: "]")): break
@@ -11,12 +11,12 @@ extension FieldValue {
         }
         guard let bytes = try? FileBytes(data, name: "a value") else { return nil }
         var scanner = JSONScanner(ByteCursor(bytes))
-        // Records that have the text as a value are deeper by some levels, and must be readable again.
+        // A record that contains the text as a value has more levels, and must be readable again.
         guard let value = try? scanner.value(depth: 16), scanner.cursor.isAtEnd else { return nil }
         self = value
     }
 
-    /// As JSON without blanks, members in their order, numbers as they were written.
+    /// The value as JSON without blanks, with members in their order and numbers as written.
     package var json: String {
         switch self {
         case .null: "null"
@@ -29,7 +29,7 @@ extension FieldValue {
         }
     }
 
-    /// As an array, a dictionary or a value of Foundation's, which an archive can have.
+    /// The value as an array, a dictionary or a Foundation value, which can be archived.
     package var plainObject: Any {
         switch self {
         case .null: NSNull()
@@ -42,15 +42,15 @@ extension FieldValue {
         }
     }
 
-    /// The archive that an array or dictionary of plain values is stored as.
+    /// The archive of an array or dictionary of plain values.
     package var archive: Data? {
         NSSecureUnarchiveFromDataTransformer().reverseTransformedValue(plainObject) as? Data
     }
 }
 
-/// Texts as JSON writes them.
+/// Writes texts as JSON.
 package enum JSONText {
-    /// The text in quotes, with escapes where JSON wants them.
+    /// Returns the text in quotes, with the escapes that JSON requires.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// The bytes of a file as UTF-8. A file is mapped, not read, so that a large one takes no memory.
+/// The bytes of a file as UTF-8. The file is mapped, so that a large one occupies no memory.
 package final class FileBytes {
     package let name: String
     package let count: Int
     private let data: NSData
-    /// Lives as long as `data`.
+    /// Valid while `data` exists.
     private let start: UnsafeRawPointer
 
     /// - Parameter path: `-` for standard input.
@@ -22,7 +22,7 @@ package final class FileBytes {
         count = self.data.length
     }
 
-    /// For texts that are no file, e.g. in tests.
+    /// Makes bytes from a text, e.g. in tests.
     package init(_ text: String, name: String) {
         self.name = name
         data = NSData(data: Data(text.utf8))
@@ -30,9 +30,9 @@ package final class FileBytes {
         count = data.length
     }
 
-    /// The bytes of a file as they are, mapped; of standard input, read.
+    /// Returns the raw bytes of a file, mapped; those of standard input are read.
     package static func contents(path: String, name: String) throws -> Data {
-        // To read the store that this process has open would cost it its locks.
+        // Reading a store that this process has open would release its locks.
         guard path == "-" || !StoreTools.isDatabase(path) else {
             throw ToolkitError("Cannot read \(name): it is a database, and no file of records.")
         }
@@ -51,7 +51,7 @@ package final class FileBytes {
         return start.load(fromByteOffset: index, as: UInt8.self)
     }
 
-    /// The text of a range; `nil` where it is not UTF-8.
+    /// Returns the text of a range; `nil` if it is not valid UTF-8.
     package func text(_ range: Range<Int>) -> String? {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "no such bytes")
         return String(
@@ -65,7 +65,7 @@ package final class FileBytes {
         return isFolder.boolValue ? "it is a folder" : (error as NSError).localizedDescription
     }
 
-    /// UTF-16, as spreadsheets and old tools write it, becomes UTF-8; the mark at the start says which it is.
+    /// Converts UTF-16, which spreadsheets and old tools write, to UTF-8; the byte order mark identifies it.
     private static func transcoded(_ data: Data, name: String) throws -> Data {
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return data.dropFirst(3) }
         guard data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) else { return data }
@@ -76,7 +76,7 @@ package final class FileBytes {
     }
 }
 
-/// A place in a file: the next byte, and the number of its line.
+/// A position in a file: the next byte, and the line number.
 package struct ByteCursor {
     package let bytes: FileBytes
     package private(set) var index = 0
@@ -88,7 +88,7 @@ package struct ByteCursor {
         end = bytes.count
     }
 
-    /// The line that the cursor stands on, from there to its end, as if it were a file.
+    /// A cursor on the rest of the current line, as if it were a file.
     package init(restOfLine cursor: ByteCursor) {
         var rest = cursor
         while let byte = rest.peek(), byte != UInt8(ascii: "\n") { rest.advance() }
@@ -104,7 +104,7 @@ package struct ByteCursor {
 
     package var fractionRead: Double { end == 0 ? 1 : Double(index) / Double(end) }
 
-    /// The next byte; `nil` at the end.
+    /// Returns the next byte; `nil` at the end.
     package func peek(_ offset: Int = 0) -> UInt8? {
         index + offset < end ? bytes[index + offset] : nil
     }
@@ -116,7 +116,7 @@ package struct ByteCursor {
         }
     }
 
-    /// Goes past the text and says so where it comes next.
+    /// Skips the text if it follows, and returns whether it did.
     package mutating func skip(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard index + count <= end else { return false }
@@ -129,7 +129,7 @@ package struct ByteCursor {
         while let byte = peek(), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { advance() }
     }
 
-    /// Goes to the next of these bytes, or to the end of the file; the text before it.
+    /// Moves to the next of these bytes or to the end of the file, and returns the text before it.
     package mutating func text(upTo ends: (UInt8) -> Bool) throws -> String {
         let start = index
         let startLine = line
@@ -137,7 +137,7 @@ package struct ByteCursor {
         return try text(from: start, line: startLine)
     }
 
-    /// The text from an earlier place to here.
+    /// Returns the text from an earlier position to here.
     package func text(from start: Int, line: Int) throws -> String {
         guard let text = bytes.text(start..<index) else {
             throw failure("the text is not UTF-8; convert the file first, e.g. with iconv", line: line)
@@ -145,7 +145,7 @@ package struct ByteCursor {
         return text
     }
 
-    /// A failure at this place, after which the file cannot be read further.
+    /// Returns a failure at this position, after which the file cannot be read further.
     package func failure(_ message: String, line: Int? = nil, number: Int? = nil) -> RecordFailure {
         RecordFailure(
             file: bytes.name, line: line ?? self.line, number: number, message: message, isRecoverable: false)

@@ -1,13 +1,13 @@
-/// The objects of a JSON array.
+/// Reads the objects of a JSON array.
 ///
 ///     [{"name": "Milk", "unit": {"name": "L"}}, …]
-///     {"Item": […], "Unit": […]}                      // as an export of several entities writes it
+///     {"Item": […], "Unit": […]}                      // the export of several entities
 struct JSONRecordReader: RecordReader {
     private var scanner: JSONScanner
     private var number = 0
-    /// Where the scanner stands.
+    /// The scanner's position.
     private var place = Place.beforeArray
-    /// Of a file with an array for each entity, of which all are read: the one at hand.
+    /// The current entity, in a file with an array per entity that is read completely.
     private var section: String?
     /// Whether arrays of other entities may follow.
     private var hasSections = false
@@ -19,7 +19,7 @@ struct JSONRecordReader: RecordReader {
         case atEnd
     }
 
-    /// - Parameter entity: whose array to read of a file that has several; `nil` for all.
+    /// - Parameter entity: the entity whose array to read, in a file with several; `nil` for all.
     init(_ bytes: FileBytes, entity: String?) throws {
         scanner = JSONScanner(ByteCursor(bytes))
         scanner.cursor.skipWhitespace()
@@ -79,7 +79,7 @@ struct JSONRecordReader: RecordReader {
         }
     }
 
-    /// Puts the scanner before the array of that entity.
+    /// Moves the scanner to the array of the entity.
     private mutating func goTo(_ entity: String) throws {
         var names: [String] = []
         var found: JSONScanner?
@@ -100,7 +100,7 @@ struct JSONRecordReader: RecordReader {
     }
 }
 
-/// One JSON object a line; blank lines do not count.
+/// Reads one JSON object per line; blank lines are ignored.
 struct NDJSONRecordReader: RecordReader {
     private var cursor: ByteCursor
     private var number = 0
@@ -115,7 +115,7 @@ struct NDJSONRecordReader: RecordReader {
         number += 1
         let line = cursor.line
         var scanner = JSONScanner(ByteCursor(restOfLine: cursor))
-        // The next record is on the next line, whatever this one is.
+        // The next record is on the next line, even if this one is invalid.
         cursor.advance(scanner.cursor.remaining)
         do {
             guard case .object(let fields) = try scanner.value() else {

@@ -1,7 +1,7 @@
-/// Reads JSON values (RFC 8259) from a file, numbers as written.
+/// Parses JSON values (RFC 8259) from a file; numbers keep their digits.
 package struct JSONScanner {
     package var cursor: ByteCursor
-    /// Deeper than this, a file is an attack or a mistake.
+    /// The maximum depth; a deeper file is an attack or a mistake.
     private static let deepest = 256
 
     package init(_ cursor: ByteCursor) { self.cursor = cursor }
@@ -25,7 +25,7 @@ package struct JSONScanner {
         }
     }
 
-    /// The elements of an array, each read by `element`.
+    /// Reads an array; `element` reads each element.
     package mutating func list(_ element: (inout JSONScanner) throws -> Void) throws {
         try expect("[", "an array")
         cursor.skipWhitespace()
@@ -33,7 +33,7 @@ package struct JSONScanner {
         repeat { try element(&self) } while try continues("]")
     }
 
-    /// The members of an object; the scanner stands at the value when `member` is called, and must read it.
+    /// Reads an object. `member` is called at each value, and must read it.
     package mutating func object(_ member: (inout JSONScanner, _ name: String) throws -> Void) throws {
         try expect("{", "an object")
         cursor.skipWhitespace()
@@ -44,7 +44,7 @@ package struct JSONScanner {
         } while try continues("}")
     }
 
-    /// The name of an object's next member; the scanner stands at its value then.
+    /// Reads the name of an object's next member, and moves to its value.
     package mutating func memberName() throws -> String {
         cursor.skipWhitespace()
         let name = try string()
@@ -52,7 +52,7 @@ package struct JSONScanner {
         return name
     }
 
-    /// Whether another element follows; goes past the comma or the end.
+    /// Returns whether another element follows, after reading the comma or the end.
     package mutating func continues(_ end: StaticString) throws -> Bool {
         cursor.skipWhitespace()
         if cursor.skip(",") { return true }
@@ -123,7 +123,7 @@ package struct JSONScanner {
         case UInt8(ascii: "u"):
             let unit = try hexadecimal()
             if let scalar = Unicode.Scalar(unit) { return scalar }
-            // A surrogate: the second one follows.
+            // A surrogate: its second half must follow.
             guard unit < 0xDC00, cursor.skip("\\u") else { throw cursor.failure("half a character: \\u\(unit)") }
             let second = try hexadecimal()
             guard (0xDC00..<0xE000).contains(second),

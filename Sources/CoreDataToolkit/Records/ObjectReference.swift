@@ -1,20 +1,20 @@
 import CoreData
 import Foundation
 
-/// An object as people and files name it: by its ID's URI, or in short.
+/// A reference to an object in files and commands: the URI of its ID, or a short form.
 ///
 ///     x-coredata://4B0F5331-DE87-4D61-9947-8A976CCEB627/Item/p12
 ///     Item/p12
 ///
-/// In both, what is escaped in the entity's name counts as what it stands for: `Gr%C3%B6%C3%9Fe/p1` is `Größe/p1`.
+/// Percent escapes in the entity's name are decoded: `Gr%C3%B6%C3%9Fe/p1` is `Größe/p1`.
 package struct ObjectReference: Hashable {
-    /// The store's UUID; `nil` in a short one.
+    /// The store's UUID; `nil` in the short form.
     package var store: String?
     package var entity: String
     /// The primary key.
     package var key: Int64
 
-    /// `nil` for a text that names no object.
+    /// Parses a reference; `nil` if the text is none.
     package init?(_ text: String) {
         let reference: String
         if let uri = ObjectURI(text) {
@@ -39,6 +39,6 @@ package struct ObjectReference: Hashable {
         self.key = key
     }
 
-    /// For people.
+    /// The reference as text.
     package var text: String { (store.map { "x-coredata://\($0)/" } ?? "") + "\(entity)/p\(key)" }
 }

@@ -1,16 +1,16 @@
-/// One record of a file: its fields in order, and where it stands.
+/// One record of a file: its fields in order, and its location.
 package struct Record {
     package var fields: [(name: String, value: FieldValue)]
-    /// Counts from 1.
+    /// The record's number, counted from 1.
     package var number: Int
-    /// Where the record starts, counting from 1.
+    /// The line where the record starts, counted from 1.
     package var line: Int
-    /// What the file calls records of its kind, where it has several kinds: the name of an entity.
+    /// The entity's name in the file, if it has records of several entities.
     package var entity: String?
 
-    /// The field that has an object's ID.
+    /// The field that contains an object's ID.
     package static let idField = "objectID"
-    /// The field that lists attributes without a value, in formats that have no other way to write that.
+    /// The field that lists attributes without a value, in formats without another notation.
     package static let nothingField = "nil"
 
     package init(fields: [(name: String, value: FieldValue)], number: Int, line: Int, entity: String? = nil) {
@@ -21,11 +21,11 @@ package struct Record {
     }
 }
 
-/// A value as a file writes it; what it means is up to the attribute that it is for.
+/// A value in a file; the attribute that it is for determines its meaning.
 package enum FieldValue: Equatable, Sendable {
     case null
     case boolean(Bool)
-    /// The digits as written, so that no precision is lost on the way to a decimal.
+    /// The digits as written, so that a decimal keeps its precision.
     case number(String)
     case text(String)
     case list([FieldValue])
@@ -42,13 +42,13 @@ package enum FieldValue: Equatable, Sendable {
     }
 }
 
-/// Reads the records of a file one after another; only the one at hand is in memory.
+/// Reads the records of a file one at a time; only the current one is in memory.
 package protocol RecordReader {
-    /// The next record; `nil` at the end of the file.
+    /// Returns the next record; `nil` at the end of the file.
     ///
-    /// - Throws: ``RecordFailure``. Where it is recoverable, the next call reads the record after it.
+    /// - Throws: a ``RecordFailure``. If it is recoverable, the next call reads the following record.
     mutating func next() throws -> Record?
 
-    /// How much of the file has been read, from 0 to 1.
+    /// The fraction of the file that was read, from 0 to 1.
     var fractionRead: Double { get }
 }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// Why a record of a file cannot be read or imported: where it stands, which entity and attribute, and what is wrong.
+/// An error in reading or importing a record: its location, the entity and attribute, and the cause.
 ///
 ///     Items.csv:12: record 11: Item.quantity: 'many' is not a number
 public struct RecordFailure: LocalizedError, CustomStringConvertible, Sendable {
-    /// The file as it was named.
+    /// The file's name as the caller gave it.
     public var file: String
-    /// Counts from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// Counts from 1; `nil` where only the line is known.
+    /// The column, counted from 1; `nil` if only the line is known.
     public var column: Int?
-    /// The record's number, counting from 1; `nil` for what belongs to no record, such as the end of the file.
+    /// The record's number, counted from 1; `nil` for an error outside records, such as the end of the file.
     public var number: Int?
-    /// What is wrong, with entity and attribute where it is about one.
+    /// The error, with entity and attribute if it concerns one.
     public var message: String
-    /// What to do about it.
+    /// How to correct the error.
     public var hint: String?
-    /// Whether the records after this one can still be read.
+    /// Whether the following records can still be read.
     public var isRecoverable = true
 
     package init(
@@ -32,12 +32,12 @@ public struct RecordFailure: LocalizedError, CustomStringConvertible, Sendable {
         self.isRecoverable = isRecoverable
     }
 
-    /// `Items.csv:12: record 11: Item.quantity: …`
+    /// The location and the error: `Items.csv:12: record 11: Item.quantity: …`
     public var description: String {
         "\(file):\(line):" + (column.map { "\($0):" } ?? "") + " " + (number.map { "record \($0): " } ?? "") + message
             + (hint.map { "\nhint: \($0)" } ?? "")
     }
 
-    /// The same, as `localizedDescription` tells it.
+    /// The same text, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

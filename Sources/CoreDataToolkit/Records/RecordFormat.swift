@@ -1,17 +1,17 @@
 import Foundation
 
-/// The formats in which records are read and written.
+/// The file formats of records.
 public enum RecordFormat: String, CaseIterable, Sendable {
-    /// The children of the root element; their attributes are the fields.
+    /// XML: each child of the root element is a record; its attributes are the fields.
     case xml
-    /// An array of objects, or an object with such an array for each entity.
+    /// JSON: an array of objects, or an object with such an array for each entity.
     case json
-    /// One JSON object a line.
+    /// NDJSON: one JSON object per line.
     case ndjson
-    /// A table whose first row names the fields (RFC 4180).
+    /// CSV: a table whose first row contains the field names (RFC 4180).
     case csv
 
-    /// By the end of the file's name; `nil` where that tells nothing.
+    /// The format of a file name extension; fails for an unknown one.
     public init?(fileName: String) {
         switch fileName.split(separator: ".").last?.lowercased() {
         case "xml": self = .xml
@@ -22,24 +22,24 @@ public enum RecordFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the format tells a missing value from an empty text and has numbers, lists and nested objects.
+    /// Whether the format distinguishes a missing value from an empty text, and has numbers, lists and nested objects.
     package var hasTypes: Bool { self == .json || self == .ndjson }
 }
 
-/// How to read a file of records.
+/// A file of records and the options for reading it.
 package struct RecordSource: Sendable {
     /// A path; `-` for standard input.
     package var path: String
     package var format: RecordFormat
-    /// The entity that the records are for: picks them from a file that has several; `nil` for all.
+    /// The entity of the records to read, if the file has several; `nil` for all.
     package var entity: String?
-    /// XML: the name of the repeated element.
+    /// The name of the repeated XML element.
     package var element: String?
-    /// CSV: what stands between fields.
+    /// The delimiter of CSV fields.
     package var delimiter: UInt8
     /// Whether an empty field is an empty text instead of no value.
     package var keepsEmpty: Bool
-    /// What to read in place of the file at the path, which is then only its name.
+    /// The content to read instead of the file at the path, which is then only a name.
     package var contents: Data?
 
     package init(
@@ -60,7 +60,7 @@ package struct RecordSource: Sendable {
     package func makeReader() throws -> any RecordReader {
         let contents = try contents ?? FileBytes.contents(path: path, name: name)
         switch format {
-        // XML says itself which encoding it is in.
+        // XML declares its own encoding.
         case .xml: return try XMLRecordReader(contents, name: name, entity: entity, element: element)
         case .json: return try JSONRecordReader(FileBytes(contents, name: name), entity: entity)
         case .ndjson: return NDJSONRecordReader(try FileBytes(contents, name: name))

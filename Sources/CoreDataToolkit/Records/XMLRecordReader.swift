@@ -1,26 +1,26 @@
 import CoreDataXML
 import Foundation
 
-/// The records of an XML file: the children of the root element. Their attributes are the fields, and so are elements
-/// in them: those that hold nothing but text are values, others objects, as JSON has them.
+/// Reads the records of an XML file: the children of the root element. The fields of a record are its attributes and
+/// child elements. Child elements that contain only text are values; others are objects, as in JSON.
 ///
 ///     <items>
 ///         <item name="Milk" unit="L"/>
 ///         <item><name>Bread</name><unit><name>kg</name></unit></item>
 ///     </items>
 ///
-/// Where the root has children of several names, those that are named like the entity count, in any case; without an
-/// entity all of them, and their names tell their entities.
+/// If the root has children of several names, the records are those with the entity's name, ignoring case. Without an
+/// entity, all children are records, and their names are their entities.
 struct XMLRecordReader: RecordReader {
     private let reader: XMLReader
     private let fileName: String
-    /// The name of the elements that are records; `nil` for all.
+    /// The name of the record elements; `nil` for all.
     private let element: String?
     private var number = 0
-    /// How many elements are open.
+    /// The number of open elements.
     private var depth = 0
 
-    /// - Parameter name: what messages call the file.
+    /// - Parameter name: the file's name in messages.
     init(_ data: Data, name fileName: String, entity: String?, element: String?) throws {
         self.fileName = fileName
         do {
@@ -61,7 +61,7 @@ struct XMLRecordReader: RecordReader {
         }
     }
 
-    /// Reads to the end of the record, or of an element in it; returns the text that stands beside the elements.
+    /// Reads to the end of the record or of an element in it; returns the text outside of child elements.
     @discardableResult
     private mutating func readChildren(of element: XMLTag, into fields: inout [FieldValue.Field]) throws -> String {
         var text = ""
@@ -77,7 +77,7 @@ struct XMLRecordReader: RecordReader {
         return text
     }
 
-    /// The text of an element; of one with attributes or elements in it, an object.
+    /// Returns the text of an element; for one with attributes or child elements, an object.
     private mutating func value(of tag: XMLTag, in element: XMLTag) throws -> FieldValue {
         var fields = tag.attributes.map { FieldValue.Field(name: $0.name, value: .text($0.value)) }
         let text = try readChildren(of: tag, into: &fields)
@@ -91,7 +91,7 @@ struct XMLRecordReader: RecordReader {
         return .object(fields)
     }
 
-    /// The names of the root's children, in order of appearance. Reads the whole file, and so checks it too.
+    /// Returns the names of the root's children in order of appearance. It reads, and so validates, the whole file.
     private static func names(in reader: XMLReader) throws(XMLFailure) -> [String] {
         var names: [String] = []
         var depth = 0
@@ -107,7 +107,7 @@ struct XMLRecordReader: RecordReader {
         return names
     }
 
-    /// The name of the elements that are records.
+    /// Returns the name of the record elements.
     private static func element(
         _ asked: String?, for entity: String?, among names: [String], of file: String
     ) throws -> String? {
@@ -128,7 +128,7 @@ struct XMLRecordReader: RecordReader {
 }
 
 extension RecordFailure {
-    /// A file that is no XML, which cannot be read further.
+    /// An error for invalid XML, after which the file cannot be read further.
     fileprivate init(_ failure: XMLFailure, file: String) {
         self.init(
             file: file, line: failure.line, column: failure.column, message: failure.message, hint: failure.hint,

@@ -2,50 +2,54 @@ import CoreData
 import Foundation
 
 extension CoreDataStack {
-    /// How a stack is set up; what it says without a change is what most apps want.
+    /// The options of a stack; the defaults suit most apps.
     public struct Options: Sendable {
-        /// Which queue the view context is on.
+        /// The queue of the view context.
         public enum ViewQueue: Sendable {
-            /// The main queue: what is on the main thread uses the context directly.
+            /// The main queue: code on the main thread uses the context directly.
             case main
-            /// One of its own: for servers and command line tools.
+            /// A private queue, for servers and command line tools.
             case `private`
         }
 
-        /// The store's type. XML and binary stores have no history and no other processes.
+        /// The type of the store. XML and binary stores support neither history nor several processes.
         public var storeType = NSPersistentStore.StoreType.sqlite
         /// The configuration whose entities the store has; `nil` for all.
         public var configuration: String?
-        /// Which queue the view context is on.
+        /// The queue of the view context.
         public var viewQueue = ViewQueue.main
-        /// What a save does about rows that somebody else changed meanwhile: what was changed here wins, property by property.
+        /// The policy for conflicts with rows that were changed since they were read: by default, the values of the
+        /// saving context win, property by property.
         public var mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         /// Whether the view context has an undo manager.
         public var undo = true
-        /// Whether a store of an older model is migrated; else setting up throws 134100.
+        /// Whether to migrate a store with an older model; otherwise setup throws error 134100.
         public var migrates = true
-        /// Whether a migration may drop something of a store whose version the program has not, as an older program would; `nil` for the
-        /// rule of `NSMigratePersistentStoresAllowingLossOption`. With ``versions``, those are what the program has.
+        /// Whether a migration may drop data of a store whose version is unknown to the program, as an older program
+        /// would; `nil` for the rule of `NSMigratePersistentStoresAllowingLossOption`. If ``versions`` is set, these
+        /// are the known versions.
         public var migratesAllowingLoss: Bool?
-        /// The stages of a migration; without it a mapping model of the bundles counts, else the mapping is inferred.
+        /// The stages of a migration; by default a mapping model in the bundles is used, or else the mapping is
+        /// inferred.
         public var stagedMigration: NSStagedMigrationManager?
-        /// The versions of the model, for a migration through one after the other; `nil` for one step. SQLite stores.
+        /// The model's versions, for a migration in several steps; `nil` for one step. Only for SQLite stores.
         public var versions: MigrationVersions?
-        /// Whether the store records its history, and what other processes write is merged. SQLite stores and stores in memory.
+        /// Whether the store records its history, and changes of other processes are merged. Only for SQLite and
+        /// in-memory stores.
         public var tracksHistory = true
-        /// Who changes things, as the history records it.
+        /// The author that the history records.
         public var author: String?
         /// Whether the store is opened for reading only.
         public var isReadOnly = false
-        /// A store that is copied to the store's place when there is none yet; see ``DefaultData``.
+        /// A store that is copied if the stack's store does not exist yet; see ``DefaultData``.
         public var initialStore: URL?
         /// Pragmas for every connection to an SQLite store.
         public var pragmas: [String: String] = [:]
 
-        /// The options that most apps want.
+        /// Makes the default options.
         public init() {}
 
-        /// Those for a program without a main queue to wait for: a server, a command line tool.
+        /// The options for a program without a main queue: a server or a command line tool.
         public static var server: Options {
             var options = Options()
             options.viewQueue = .private

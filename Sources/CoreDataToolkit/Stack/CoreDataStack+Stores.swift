@@ -2,10 +2,10 @@ import CoreData
 import Foundation
 
 extension CoreDataStack {
-    /// The store, while it is attached.
+    /// The store, if it is attached.
     public var store: NSPersistentStore? { coordinator.persistentStores.first }
 
-    /// Forgets every object of the standing contexts; what was not saved is lost. The store stays.
+    /// Resets the view context and its parent; unsaved changes are lost. The store stays attached.
     public func reset(isolation: isolated (any Actor)? = #isolation) async {
         await mergeNow()
         for context in [viewContext, parentContext] {
@@ -16,9 +16,9 @@ extension CoreDataStack {
         }
     }
 
-    /// Takes the store off the coordinator; its file stays. What was not saved is lost.
+    /// Removes the store from the coordinator, but keeps its file. Unsaved changes are lost.
     ///
-    /// Whoever still has objects of it can no longer read them. ``reload(isolation:)`` adds it again.
+    /// Existing objects can no longer be read. ``reload(isolation:)`` adds the store again.
     public func removeStores(isolation: isolated (any Actor)? = #isolation) async throws {
         await reset()
         merging.end()
@@ -28,31 +28,33 @@ extension CoreDataStack {
         }
     }
 
-    /// Opens the store anew, or makes it where its file is gone: after the file was replaced, or ``removeStores(isolation:)``.
+    /// Opens the store again, or creates it if its file does not exist. Call it after the file was replaced, or after
+    /// ``removeStores(isolation:)``.
     ///
-    /// - Throws: what setting up throws; then the stack has no store, until a reload succeeds.
+    /// - Throws: the errors of setup; then the stack has no store until a reload succeeds.
     public func reload(isolation: isolated (any Actor)? = #isolation) async throws {
         try await removeStores()
         try await addStore()
     }
 
-    /// Takes the store away with all that is in it, and makes an empty one; without a file, one that is new.
+    /// Deletes the store with all its data and creates an empty one; a store in memory is replaced by a new one.
     public func destroyStores(isolation: isolated (any Actor)? = #isolation) async throws {
         try await removeStores()
         if let storeURL {
             let (coordinator, type) = (coordinator, options.storeType)
             try await BackgroundWork.run { _ in
                 try coordinator.destroyPersistentStore(at: storeURL, type: type)
-                // An empty file is no store of the initial kind: it would keep the initial store from being copied.
+                // An empty file would prevent copying the initial store.
                 try? FileManager.default.removeItem(at: storeURL)
             }
         }
         try await addStore()
     }
 
-    /// Runs the body while the store is off the coordinator, so that its files can be changed, then opens it anew.
+    /// Removes the store from the coordinator, runs the body, which may change the store's files, and opens the store
+    /// again.
     ///
-    /// - Throws: what the body throws, after the store was opened again; what opening it throws.
+    /// - Throws: the errors of the body, after the store was opened again; the errors of opening it.
     func whileStoresAreRemoved<T: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable () throws -> T
     ) async throws -> T {

@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// A whole stack in one call: a coordinator with its store, a private parent context that writes to it, and a view context on top
-/// of that, which never waits for the disk.
+/// A complete Core Data stack: a coordinator with its store, a private parent context that writes to it, and a view
+/// context as its child, which never waits for the disk.
 ///
 ///     let stack = try await CoreDataStack.setUp(model: model, storeURL: url)
 ///     try await stack.performImport { context in
@@ -15,45 +15,48 @@ import Foundation
 ///                                        ▲
 ///                  import contexts ──────┘
 /// ```
-/// What import contexts save, and what other processes write to the store, is merged into both standing contexts.
+/// Saves of import contexts, and of other processes, are merged into the view context and its parent.
 ///
-/// Works in programs without a run loop: a server or a command line tool takes ``Options/viewQueue`` `.private`.
+/// The stack also works in programs without a run loop: servers and command line tools set ``Options/viewQueue`` to
+/// `.private`.
 public final class CoreDataStack: @unchecked Sendable {
-    // Safe because everything is set once, and contexts and coordinator guard themselves.
+    // Safe because all properties are set once, and contexts and coordinator are thread-safe.
 
     /// The model of the store.
     public let model: NSManagedObjectModel
-    /// What holds the store.
+    /// The coordinator of the store.
     public let coordinator: NSPersistentStoreCoordinator
-    /// Where the store lies; `nil` for one in memory.
+    /// The URL of the store; `nil` for one in memory.
     public let storeURL: URL?
-    /// How the stack was set up.
+    /// The options of the stack.
     public let options: Options
-    /// Writes to the store, on a queue of its own. Leave it to the stack.
+    /// The context that writes to the store, on a private queue. Only the stack should use it.
     public let parentContext: NSManagedObjectContext
-    /// What users work with: a child of ``parentContext``, with an undo manager unless ``Options/undo`` is false.
+    /// The context for the app's work: a child of ``parentContext``, with an undo manager unless ``Options/undo`` is
+    /// false.
     public let viewContext: NSManagedObjectContext
     let merging: StackMerging
 
-    // MARK: Setting up
+    // MARK: Setup
 
-    /// Sets everything up: makes the store's folder, copies an initial store, migrates a store of an older model, opens it.
+    /// Sets up a stack: creates the store's folder, copies an initial store, migrates a store with an older model, and
+    /// opens the store.
     ///
     ///     let stack = try await CoreDataStack.setUp(model: model, storeURL: url) { migration in
     ///         print("\(Int(migration.fractionCompleted * 100)) % migrated")
     ///     }
     ///
     /// - Parameters:
-    ///   - model: frozen from now on.
+    ///   - model: the model, which is frozen from now on.
     ///   - storeURL: the store's file; `nil` for a store in memory.
-    ///   - migrationProgress: told how far a migration is, where there is one. Cancelling the task ends it, and the store stays
-    ///     as it was.
-    /// - Throws: what `addPersistentStore` throws, a ``ToolkitError`` for options that do not fit, `CancellationError`.
+    ///   - migrationProgress: called with the progress of a migration. Cancelling the task stops the migration, and the
+    ///     store is unchanged.
+    /// - Throws: the errors of `addPersistentStore`; a ``ToolkitError`` for inconsistent options; `CancellationError`.
     public static func setUp(
         isolation: isolated (any Actor)? = #isolation, model: NSManagedObjectModel, storeURL: URL?,
         options: Options = Options(), migrationProgress: ProgressHandler? = nil
     ) async throws -> CoreDataStack {
-        let passed = Passed(model)
+        let passed = TransferBox(model)
         let stack = try await BackgroundWork.run { cancellation in
             try CoreDataStack(passed.value, storeURL, options, cancellation, migrationProgress)
         }
@@ -61,7 +64,8 @@ public final class CoreDataStack: @unchecked Sendable {
         return stack
     }
 
-    /// Does what ``setUp(isolation:model:storeURL:options:migrationProgress:)`` does, and waits: for programs without tasks.
+    /// Sets up a stack synchronously, like ``setUp(isolation:model:storeURL:options:migrationProgress:)``: for programs
+    /// without tasks.
     ///
     /// With a `.main` view context, call it on the main thread.
     public convenience init(model: NSManagedObjectModel, storeURL: URL?, options: Options = Options()) throws {
@@ -95,16 +99,16 @@ public final class CoreDataStack: @unchecked Sendable {
         if !options.isReadOnly { merging.begin() }
     }
 
-    /// What is the view context's queue's to do.
+    /// Sets up the view context on its queue.
     private func finishViewContext() {
         if options.undo { viewContext.undoManager = UndoManager() }
     }
 
     // MARK: Contexts
 
-    /// A context on the coordinator with a queue of its own, for imports and other work that the view need not wait for.
+    /// Makes a context on the coordinator with a private queue, for imports and other work in the background.
     ///
-    /// It has no undo manager. What it saves is merged into ``viewContext``.
+    /// It has no undo manager. Its saves are merged into ``viewContext``.
     public func newImportContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
@@ -114,13 +118,14 @@ public final class CoreDataStack: @unchecked Sendable {
         return context
     }
 
-    /// Runs the body with an import context, saves what it changed, and returns when the view context has it.
+    /// Runs the body with an import context, saves its changes, and returns after they were merged into the view
+    /// context.
     ///
     ///     try await stack.performImport { context in
     ///         for name in names { Item(context: context).name = name }
     ///     }
     ///
-    /// - Throws: what the body throws, and then nothing is saved; what the save throws.
+    /// - Throws: the errors of the body, and then nothing is saved; the errors of the save.
     @discardableResult
     public func performImport<T>(
         isolation: isolated (any Actor)? = #isolation,
@@ -128,7 +133,7 @@ public final class CoreDataStack: @unchecked Sendable {
     ) async throws -> T {
         let context = newImportContext()
         let result = try await context.perform {
-            let result = Passed(try body(context))
+            let result = TransferBox(try body(context))
             if context.hasChanges { try context.save() }
             return result
         }
@@ -136,18 +141,18 @@ public final class CoreDataStack: @unchecked Sendable {
         return result.value
     }
 
-    /// Returns when the standing contexts have what has been saved until now, by whatever context or process.
+    /// Merges everything saved until now, by any context or process, into the view context and its parent.
     public func mergeNow(isolation: isolated (any Actor)? = #isolation) async {
         await merging.finish()
     }
 
     // MARK: Saving
 
-    /// Saves the view context, then its parent: one transaction, written in the background.
+    /// Saves the view context, then its parent, in the background: one transaction.
     ///
-    /// - Throws: what `save()` of a context throws: validation errors (1550–1690) for the view context, which then keeps its
-    ///   changes and has saved nothing; conflicts (133020, 133021) and trouble with the store for the parent, which then has
-    ///   the changes and tries them again with the next save: ``rollback(isolation:)`` gives them up.
+    /// - Throws: the errors of a context's `save()`. Validation errors (1550–1690) occur in the view context, which
+    ///   then keeps its changes and has saved nothing. Conflicts (133020, 133021) and store errors occur in the parent,
+    ///   which then keeps the changes and retries with the next save; ``rollback(isolation:)`` discards them.
     public func save(isolation: isolated (any Actor)? = #isolation) async throws { try await save(viewContext) }
 
     /// Saves a context, then its parents, each on its own queue.
@@ -156,22 +161,22 @@ public final class CoreDataStack: @unchecked Sendable {
     ) async throws {
         var next: NSManagedObjectContext? = context
         while let context = next {
-            // The last one also writes what was put into the store's metadata.
+            // The last context also writes changes of the store's metadata.
             try await context.perform { if context.hasChanges || context.parent == nil { try context.save() } }
             next = context.parent
         }
     }
 
-    /// Saves the view context and its parent, and waits: for programs without tasks.
+    /// Saves the view context and its parent synchronously: for programs without tasks.
     ///
-    /// Call it on the main thread where the view context is `.main`, or anywhere where it is `.private`.
+    /// If the view context is `.main`, call it on the main thread; if it is `.private`, on any thread.
     public func saveAndWait() throws {
         for context in [viewContext, parentContext] {
             try context.performAndWait { if context.hasChanges || context.parent == nil { try context.save() } }
         }
     }
 
-    /// Takes back what no save has written yet, in the view context and its parent.
+    /// Discards unsaved changes of the view context and its parent.
     public func rollback(isolation: isolated (any Actor)? = #isolation) async {
         for context in [viewContext, parentContext] { await context.perform { context.rollback() } }
     }

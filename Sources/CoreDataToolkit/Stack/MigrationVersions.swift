@@ -1,19 +1,20 @@
 import CoreData
 
-/// The versions that a model has had, through which a store of an older one is brought to the present one by one.
+/// The versions of a model, through which an older store is migrated step by step.
 ///
 ///     options.versions = MigrationVersions {
 ///         try (1...8).map { number in try model(named: number == 1 ? "Shop" : "Shop \(number)") }
 ///     }
 ///
-/// Without them a store is migrated in one step, from whatever it is of to the present model. Each step of these has a mapping model
-/// of the program's bundles, where there is one, else one that is inferred; ``init(_:mapping:)`` gives one of the app's own.
+/// Without them, a store is migrated in one step from its model to the current one. Each step uses a mapping model of
+/// the program's bundles, if there is one, or else an inferred mapping; ``init(_:mapping:)`` allows custom mapping
+/// models.
 public struct MigrationVersions: Sendable {
-    /// Makes a mapping model from one version to the next.
+    /// Makes the mapping model from one version to the next.
     ///
     /// - Parameters:
-    ///   - version: the place of the older one among the versions, from 0.
-    /// - Returns: `nil` for one of the bundles, or an inferred one.
+    ///   - version: the index of the older version, from 0.
+    /// - Returns: `nil` for a mapping model of the bundles, or an inferred one.
     public typealias Mapping =
         @Sendable (
             _ version: Int, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel
@@ -22,12 +23,13 @@ public struct MigrationVersions: Sendable {
     let models: @Sendable () throws -> [NSManagedObjectModel]
     let mapping: Mapping
 
-    /// Takes versions, the oldest first, the present one last; they are asked for only where a store has to be migrated.
+    /// Makes versions from models, oldest first, the current one last. The closure is called only if a store must be
+    /// migrated.
     public init(_ models: @escaping @Sendable () throws -> [NSManagedObjectModel]) {
         self.init(models) { _, _, _ in nil }
     }
 
-    /// Takes versions, and mapping models of the app's own.
+    /// Makes versions from models and custom mapping models.
     public init(_ models: @escaping @Sendable () throws -> [NSManagedObjectModel], mapping: @escaping Mapping) {
         self.models = models
         self.mapping = mapping

@@ -2,17 +2,19 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Merges what import contexts save, and what other processes and coordinators write, into the standing contexts of a stack.
+/// Merges saves of import contexts, and of other processes and coordinators, into the parent and the view context of a
+/// stack.
 ///
-/// On a queue of its own, first into the parent, then into the view, which reads through the parent.
+/// It works on a private queue: first it merges into the parent, then into the view context, which reads through the
+/// parent.
 final class StackMerging: @unchecked Sendable {
-    // Safe because `state` guards what changes, and contexts guard themselves.
+    // Safe because `state` guards the mutable state, and contexts are thread-safe.
 
     private struct State {
         var observers: [any NSObjectProtocol] = []
-        /// How far the history has been merged.
+        /// The position up to which the history was merged.
         var token: NSPersistentHistoryToken?
-        /// Transactions of this stack itself, which its contexts have.
+        /// Transactions of this stack, which its contexts already have.
         var own: Set<NSPersistentHistoryToken> = []
     }
 
@@ -20,7 +22,7 @@ final class StackMerging: @unchecked Sendable {
     private let parent: NSManagedObjectContext
     private let view: NSManagedObjectContext
     private let queue = DispatchQueue(label: "CoreDataStack.merging")
-    /// Guards the observers, and what of the history has been seen.
+    /// Guards the observers and the position in the history.
     private let state = Mutex(State())
 
     init(_ coordinator: NSPersistentStoreCoordinator, parent: NSManagedObjectContext, view: NSManagedObjectContext) {
@@ -31,7 +33,7 @@ final class StackMerging: @unchecked Sendable {
 
     deinit { end() }
 
-    /// Begins at what the store has now.
+    /// Starts at the store's current history position.
     func begin() {
         let token = coordinator.currentPersistentHistoryToken(fromStores: nil)
         let saves = NotificationCenter.default.addObserver(
@@ -40,7 +42,7 @@ final class StackMerging: @unchecked Sendable {
         let remote = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
         ) { [weak self] _ in self?.later { $0.mergeHistory() } }
-        let observers = Passed([saves, remote])
+        let observers = TransferBox([saves, remote])
         state.withLock { state in
             state.observers = observers.value
             state.token = token
@@ -51,12 +53,12 @@ final class StackMerging: @unchecked Sendable {
     func end() {
         let observers = state.withLock { state in
             defer { state.observers = [] }
-            return Passed(state.observers)
+            return TransferBox(state.observers)
         }
         for observer in observers.value { NotificationCenter.default.removeObserver(observer) }
     }
 
-    /// Returns when everything that is there has been merged.
+    /// Returns after all existing changes were merged.
     func finish() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -64,7 +66,7 @@ final class StackMerging: @unchecked Sendable {
                 continuation.resume()
             }
         }
-        // What the view context merges by itself is before this on its queue.
+        // Wait for earlier merges of the view context on its own queue.
         await view.perform(schedule: .enqueued) {}
     }
 
@@ -72,7 +74,7 @@ final class StackMerging: @unchecked Sendable {
         queue.async { [weak self] in if let self { body(self) } }
     }
 
-    /// On the queue of whatever context saved.
+    /// Called on the queue of the context that saved.
     private func noteSave(_ notification: Notification) {
         guard let context = notification.object as? NSManagedObjectContext, context.parent == nil,
             context.persistentStoreCoordinator === coordinator
@@ -80,9 +82,9 @@ final class StackMerging: @unchecked Sendable {
         if let token = notification.userInfo?["newChangeToken"] as? NSPersistentHistoryToken {
             state.withLock { _ = $0.own.insert(token) }
         }
-        // The view takes by itself what its parent saves.
+        // The view context merges its parent's saves by itself.
         guard context !== parent else { return }
-        let changes = Passed(Self.changes(notification))
+        let changes = TransferBox(Self.changes(notification))
         later { $0.merge(changes.value) }
     }
 
@@ -97,11 +99,11 @@ final class StackMerging: @unchecked Sendable {
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [parent, view])
     }
 
-    /// What came to the history since it was last looked at.
+    /// Merges the new transactions of the history.
     private func mergeHistory() {
         let (begun, token, own) = state.withLock { (!$0.observers.isEmpty, $0.token, $0.own) }
         guard begun else { return }
-        // There is none without a history, or where it could not be read.
+        // There is no token without a history, or if it could not be read.
         guard let token else { return beginAnew() }
         let fetched = parent.performAndWait { () -> Result<[NSPersistentHistoryTransaction], any Error> in
             Result {
@@ -119,15 +121,16 @@ final class StackMerging: @unchecked Sendable {
                 }
                 if !isOwn { merge(transaction.objectIDNotification().userInfo ?? [:]) }
             }
-            // What had been noted before is in what was read now, or was before its save was noted.
+            // Older recorded tokens were either read now, or their transactions precede the recording.
             state.withLock { $0.own.subtract(own) }
         case .failure:
-            // A part of it was purged before it could be read, or nothing can be read just now.
+            // A part of the history was purged before it was read, or reading failed temporarily.
             beginAnew()
         }
     }
 
-    /// Reads everything anew, and follows the history from where it is now; where it cannot be read, the next time.
+    /// Refreshes all objects, and follows the history from its current position; if reading fails, retries the next
+    /// time.
     private func beginAnew() {
         let current = coordinator.currentPersistentHistoryToken(fromStores: nil)
         let isLost = state.withLock { state in

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-/// Migrates a store of an older model before it is opened: told of its progress, and ended by cancelling.
+/// Migrates a store with an older model before it is opened, with progress and cancellation.
 ///
 /// ```
-///  copy beside the store, migrated ──▶ metadata carried over ──▶ put in the store's place, in one transaction
+///  migrated copy next to the store ──▶ metadata transferred ──▶ replaces the store, in one transaction
 /// ```
-/// What fails or is cancelled before leaves the store as it was.
+/// An error or a cancellation before the replacement leaves the store unchanged.
 struct StoreMigrator {
     let url: URL
     let model: NSManagedObjectModel
@@ -14,15 +14,15 @@ struct StoreMigrator {
     /// See ``CoreDataStack/Options/migratesAllowingLoss``.
     var allowsLoss: Bool?
 
-    /// From one version of the model to another.
+    /// A migration from one model version to another.
     private struct Step {
         let source: NSManagedObjectModel
         let destination: NSManagedObjectModel
         let mapping: NSMappingModel
     }
 
-    /// Does nothing where there is no store, where it is of the model already, or where nobody has its model: to open it then
-    /// tells what is wrong.
+    /// Migrates the store. Does nothing if there is no store, if its model is current, or if its model is unknown:
+    /// opening it then reports the error.
     func run(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
         guard olderStore() != nil else { return }
         func waiting() throws { try cancellation?.check() }
@@ -33,7 +33,7 @@ struct StoreMigrator {
         }
     }
 
-    /// The metadata of the store and its model, if it is there, and of another model than this one.
+    /// Returns the metadata and model of the store, if it exists and has another model.
     private func olderStore() -> (metadata: [String: Any], model: NSManagedObjectModel)? {
         guard FileManager.default.fileExists(atPath: url.path),
             let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url),
@@ -68,20 +68,20 @@ struct StoreMigrator {
             made = next
         }
         try carryOver(metadata, to: made)
-        // Somebody else may have migrated it meanwhile, and saved to it.
+        // Another process may have migrated it meanwhile, and saved to it.
         guard isOf(source) else { return }
         try replacing.replacePersistentStore(at: url, withPersistentStoreFrom: made, type: .sqlite)
         progress?(ToolkitProgress(fractionCompleted: 1, count: steps.count))
     }
 
-    /// A folder of its own for what is made on the way.
+    /// Returns the location for the result of a step, in a temporary folder.
     private static func stepURL(_ index: Int, _ url: URL) throws -> URL {
         let folder = url.deletingLastPathComponent().appendingPathComponent("step-\(index)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder.appendingPathComponent(url.lastPathComponent)
     }
 
-    /// One after the other where the versions are known, and the store is of one of them; else one step.
+    /// Returns one step per version if the versions are known and the store has one of them; otherwise a single step.
     private func steps(from source: NSManagedObjectModel, _ metadata: [String: Any]) throws -> [Step] {
         let models = try versions?.models()
         if let versions, let models {
@@ -106,7 +106,7 @@ struct StoreMigrator {
         return [Step(source: source, destination: model, mapping: mapping)]
     }
 
-    /// A store of another app, of which a migration would leave nothing.
+    /// Refuses a store of another app, of which a migration would keep nothing.
     private func checkKeepsSomething(_ mapping: NSMappingModel, _ source: NSManagedObjectModel) throws {
         let keeps = mapping.entityMappings.contains {
             $0.sourceEntityName != nil && $0.destinationEntityName != nil
@@ -130,7 +130,7 @@ struct StoreMigrator {
             ?? NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     }
 
-    /// The model that the store was made with: its own copy, else a version that the program has.
+    /// Returns the store's model: its cached model, else one of the program's versions.
     private func sourceModel(_ metadata: [String: Any]) -> NSManagedObjectModel? {
         if let cached = try? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url),
             cached.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
@@ -140,7 +140,7 @@ struct StoreMigrator {
         return NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata)
     }
 
-    /// A store that was made anew gets the old one's UUID, and what its users put into its metadata.
+    /// Transfers the UUID and the user's metadata of the old store to the new one.
     private func carryOver(_ old: [String: Any], to made: URL) throws {
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: made)
         for (key, value) in old where metadata[key] == nil || key == NSStoreUUIDKey { metadata[key] = value }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Makes a store ready to be opened, and opens it.
+/// Prepares a store for opening, and opens it.
 struct StoreOpening {
     let url: URL?
     let options: CoreDataStack.Options
@@ -16,7 +16,7 @@ struct StoreOpening {
     private var type: NSPersistentStore.StoreType { url == nil ? .inMemory : options.storeType }
     private var recordsHistory: Bool { options.tracksHistory && (type == .sqlite || type == .inMemory) }
 
-    /// Makes the folder, removes what an interrupted restore left, copies the initial store, migrates.
+    /// Creates the folder, deletes remains of an interrupted restore, copies the initial store, and migrates.
     func prepare(_ cancellation: BackgroundWork.Cancellation?, _ progress: ProgressHandler?) throws {
         guard let url else { return }
         if StoreTools.isOnServer(url) { return try prepareServer() }
@@ -47,7 +47,7 @@ struct StoreOpening {
         try cancellation?.check()
     }
 
-    /// A store on a server is made, and migrated in one step, when it is added.
+    /// Checks a store on a server, which is created and migrated in one step when it is added.
     private func prepareServer() throws {
         guard options.initialStore == nil else {
             throw ToolkitError(
@@ -56,7 +56,7 @@ struct StoreOpening {
         }
     }
 
-    /// Adds the store, or makes it where there is none.
+    /// Adds the store, creating it if it does not exist.
     func add(to coordinator: NSPersistentStoreCoordinator) throws {
         let description = NSPersistentStoreDescription()
         description.url = url

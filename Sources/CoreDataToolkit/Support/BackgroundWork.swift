@@ -2,24 +2,24 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Work that blocks, away from the threads of tasks. It ends early, between two of its steps, when its task is cancelled.
+/// Runs blocking work outside the threads of tasks. If its task is cancelled, the work stops between two of its steps.
 enum BackgroundWork {
-    /// Whether the task that waits for the work was cancelled.
+    /// The cancellation state of the task that waits for the work.
     final class Cancellation: Sendable {
         private struct State {
             var isCancelled = false
             var action: (@Sendable () -> Void)?
         }
 
-        /// Guards the flag and what is to be done once it is set.
+        /// Guards the flag and the action for a cancellation.
         private let state = Mutex(State())
 
-        /// - Throws: `CancellationError` once the task was cancelled.
+        /// - Throws: `CancellationError` if the task was cancelled.
         func check() throws {
             if state.withLock(\.isCancelled) { throw CancellationError() }
         }
 
-        /// Has the action done when the task is cancelled, at once where it is.
+        /// Runs the action when the task is cancelled; at once if it is cancelled already.
         func whenCancelled(_ action: @escaping @Sendable () -> Void) {
             let isCancelled = state.withLock { state in
                 state.action = action
@@ -39,10 +39,10 @@ enum BackgroundWork {
 
     static func run<T>(_ body: @escaping @Sendable (Cancellation) throws -> T) async throws -> T {
         let cancellation = Cancellation()
-        let result: Passed<Result<T, any Error>> = await withTaskCancellationHandler {
+        let result: TransferBox<Result<T, any Error>> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 DispatchQueue.global(qos: .userInitiated).async {
-                    continuation.resume(returning: Passed(Result { try body(cancellation) }))
+                    continuation.resume(returning: TransferBox(Result { try body(cancellation) }))
                 }
             }
         } onCancel: {
@@ -52,9 +52,9 @@ enum BackgroundWork {
     }
 }
 
-/// A value that is handed from one thread to another, which the first then leaves alone.
-struct Passed<Value>: @unchecked Sendable {
-    // Safe because whoever passes a value no longer uses it.
+/// A value that one thread passes to another and does not use afterwards.
+struct TransferBox<Value>: @unchecked Sendable {
+    // Safe because the sender no longer uses the value.
     let value: Value
 
     init(_ value: Value) { self.value = value }

@@ -1,9 +1,9 @@
 import CoreData
 
-/// Entities in an order in which most objects come after those that they lead to.
+/// Sorts entities so that most objects come after the objects that they refer to.
 package enum EntityOrder {
-    /// By name, but each behind the destinations of its to-ones: first of those that must lead somewhere, then of the
-    /// others, as far as there is no circle.
+    /// Returns the entities by name, but each after the destinations of its to-ones: first the required to-ones count,
+    /// then the optional ones, as far as there is no cycle.
     package static func byDependency(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
         let sorted = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         var result: [NSEntityDescription] = []

@@ -1,20 +1,20 @@
-/// How far long work is: told after each batch.
+/// The progress of long work, reported after each batch.
 ///
 ///     try await importer.importRecords(from: .file(url), as: "Item") { progress in
 ///         print("\(Int(progress.fractionCompleted * 100)) %, \(progress.count) records")
 ///     }
 public struct ToolkitProgress: Hashable, Sendable {
-    /// How much is done, from 0 to 1; an estimate where the whole is not known before.
+    /// The completed fraction, from 0 to 1; an estimate if the total is unknown.
     public var fractionCompleted: Double
-    /// How many records, objects or bytes are done.
+    /// The number of processed records, objects or bytes.
     public var count: Int
 
-    /// Makes a report of that state.
+    /// Makes a progress report.
     public init(fractionCompleted: Double, count: Int) {
         self.fractionCompleted = min(max(fractionCompleted, 0), 1)
         self.count = count
     }
 }
 
-/// Who is told of progress; on whatever thread does the work.
+/// Receives progress, on the thread that does the work.
 public typealias ProgressHandler = @Sendable (ToolkitProgress) -> Void

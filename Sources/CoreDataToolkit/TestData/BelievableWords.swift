@@ -1,4 +1,4 @@
-/// What believable texts are made of.
+/// The words of realistic texts.
 enum BelievableWords {
     static let firstNames = [
         "Ada", "Alan", "Amara", "Anna", "Ben", "Carla", "Chen", "Clara", "David", "Elif", "Emma", "Felix", "Fatima",
@@ -40,7 +40,7 @@ enum BelievableWords {
         "where", "while", "window", "world", "years",
     ]
 
-    /// What a text is likely to be, by words in the name of its attribute.
+    /// Returns a text that suits the words in the attribute's name.
     static func text(named name: String, entity: String, _ numbers: inout SeededNumbers) -> String {
         let name = name.lowercased()
         func has(_ words: String...) -> Bool { words.contains { name.contains($0) } }

@@ -1,10 +1,10 @@
-/// The keys of objects by their numbers: stores give out one after the other, so that few runs say all.
+/// The keys of objects by their numbers: stores assign consecutive keys, so a few runs represent all.
 struct KeyRuns {
     private struct Run {
         let number: Int
         let key: Int64
         var count: Int
-        /// From one key to the next.
+        /// The difference between two keys.
         var step: Int64
     }
 

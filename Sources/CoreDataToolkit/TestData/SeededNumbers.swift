@@ -1,12 +1,12 @@
-/// Numbers that follow from a seed: the same on every machine, at every run.
+/// Random numbers from a seed: the same on every machine and in every run.
 struct SeededNumbers: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }
 
-    /// For one value: what it is does not depend on what was made before.
+    /// Makes the numbers for one value, independent of values made before.
     init(seed: UInt64, _ words: [String], _ number: Int) {
-        // FNV-1a; Swift's own hashes differ from run to run.
+        // FNV-1a, because Swift's own hashes differ between runs.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325 ^ seed
         func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         for word in words {
@@ -25,10 +25,10 @@ struct SeededNumbers: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A number below `count`.
+    /// Returns a number from 0 to `count` - 1.
     mutating func below(_ count: Int) -> Int { count <= 1 ? 0 : Int(next() % UInt64(count)) }
 
-    /// From 0 up to 1.
+    /// Returns a number from 0 to below 1.
     mutating func fraction() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 
     mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }

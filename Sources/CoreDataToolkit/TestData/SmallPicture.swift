@@ -1,13 +1,13 @@
 import CoreDataZip
 import Foundation
 
-/// A square of one colour that grows darker downwards, as a PNG of a few hundred bytes.
+/// A square of one colour that gets darker downwards, as a PNG of a few hundred bytes.
 struct SmallPicture {
     let png: Data
 
     /// - Parameters:
     ///   - colour: 24 bits of red, green and blue.
-    ///   - serial: a number that the picture holds, so that no other is the same.
+    ///   - serial: a number that the picture contains, so that it is unique.
     init(_ colour: Int, size: Int, serial: Int? = nil) {
         var rows: [UInt8] = []
         for y in 0..<size {
@@ -35,7 +35,7 @@ struct SmallPicture {
         data.append(contentsOf: big(bytes.count) + content + big(Int(crc.value)))
     }
 
-    /// In one block as it is: to compress so little is not worth it.
+    /// Stores the bytes in one uncompressed block, because compressing so few bytes is not worthwhile.
     private static func zlib(_ bytes: [UInt8]) -> [UInt8] {
         let count = UInt16(bytes.count)
         let lengths = [UInt8(count & 0xFF), UInt8(count >> 8), UInt8(~count & 0xFF), UInt8(~count >> 8)]

@@ -1,37 +1,38 @@
 import CoreData
 import Foundation
 
-/// Fills a store with believable objects of any model: the same seed makes the same data, on every machine.
+/// Fills a store with realistic objects of any model: the same seed gives the same data on every machine.
 ///
 ///     var generator = TestDataGenerator(stack, seed: 7)
 ///     generator.relationshipCounts = ["Unit.items": 0...40]
 ///     try await generator.generate(["Item": 1000, "Unit": 20])
 ///
-/// Texts, numbers and dates fit the names of their attributes and keep to what validation allows, as far as that is said in simple
-/// bounds; unique values are unique; relationships keep to their counts. Objects are saved in batches: of each, memory keeps its ID and whom it is linked to, less than a kilobyte; only
-/// entities that must lead to one another from the first moment are saved all at once.
+/// Texts, numbers and dates suit the names of their attributes and satisfy validation that consists of simple bounds.
+/// Unique values are unique, and relationships keep to their counts. Objects are saved in batches. Memory contains only
+/// their IDs and links, less than a kilobyte per object. An exception are entities that require each other: they are
+/// saved all at once.
 public struct TestDataGenerator: Sendable {
-    /// What everything follows from.
+    /// The seed of all data.
     public var seed: UInt64
-    /// How many objects are saved at once.
+    /// The number of objects per save.
     public var batchSize = 500
-    /// How many members to-many relationships have, as `Entity.relationship`; what the model says is kept to in any case.
+    /// The numbers of members of to-many relationships, as `Entity.relationship`; the model's limits always apply.
     public var relationshipCounts: [String: ClosedRange<Int>] = [:]
-    /// What the values of attributes are, as `Entity.attribute`: called with the number of the object, from 0.
+    /// The values of attributes, as `Entity.attribute`: closures that are called with the number of the object, from 0.
     public var values: [String: @Sendable (Int) -> Any?] = [:]
 
     private let coordinator: NSPersistentStoreCoordinator
     private let stack: CoreDataStack?
 
-    /// What was made.
+    /// The result of a run.
     public struct Summary: Hashable, Sendable {
-        /// How many objects, by the names of entities.
+        /// The number of objects by entity name.
         public var objects: [String: Int] = [:]
-        /// How many relationships were set between two objects.
+        /// The number of relationships set between two objects.
         public var links = 0
     }
 
-    /// Fills a stack's store, and its view context has everything afterwards.
+    /// Fills a stack's store; its view context contains everything afterwards.
     public init(_ stack: CoreDataStack, seed: UInt64 = 1) {
         coordinator = stack.coordinator
         self.stack = stack
@@ -45,11 +46,11 @@ public struct TestDataGenerator: Sendable {
         self.seed = seed
     }
 
-    /// Makes so many objects of each entity, beside those that are there.
+    /// Creates the given number of objects of each entity, in addition to existing ones.
     ///
-    /// - Parameter counts: by the names of entities that are not abstract.
-    /// - Throws: a ``ToolkitError`` for what the model has not, and for counts that contradict what relationships need; what saving
-    ///   throws; `CancellationError` after the task was cancelled. Batches that were saved before stay.
+    /// - Parameter counts: the numbers by the names of entities that are not abstract.
+    /// - Throws: a ``ToolkitError`` for unknown names, and for counts that contradict required relationships; the
+    ///   errors of saving; `CancellationError` after the task was cancelled. Batches that were saved before remain.
     @discardableResult
     public func generate(
         isolation: isolated (any Actor)? = #isolation, _ counts: [String: Int], progress: ProgressHandler? = nil
@@ -70,9 +71,9 @@ public struct TestDataGenerator: Sendable {
         return try result.get()
     }
 
-    /// Does the work in a context of its own, and waits.
+    /// Creates the objects synchronously, in a separate context.
     ///
-    /// - Parameter makesAllUnique: whether all values differ from object to object.
+    /// - Parameter makesAllUnique: whether all values differ between objects.
     package func fill(
         _ context: NSManagedObjectContext, _ counts: [String: Int], makesAllUnique: Bool = false,
         progress: (_ fraction: Double, _ objects: Int) throws -> Void = { _, _ in }

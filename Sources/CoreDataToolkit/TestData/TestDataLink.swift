@@ -1,32 +1,33 @@
 import CoreData
 
 extension TestDataPlan {
-    /// A relationship, and which objects it leads to, by number.
+    /// A relationship and its pairs of objects, by number.
     struct Link {
         let relationship: NSRelationshipDescription
         let pairs: Pairs
     }
 
     enum Pairs {
-        /// Sorted by the end that is made later: where the number of members has bounds, or the ends are made in no order.
+        /// A list of pairs, sorted by the end that is created later: for limited numbers of members, or ends without an
+        /// order of creation.
         case listed([Pair])
-        /// Drawn anew for each object, so that a million of them need no memory.
+        /// Computed on demand for each object, so that a million of them need no memory.
         case drawn(Drawing)
     }
 
-    /// How the later of two ends finds the others.
+    /// The rule by which the later end finds its objects.
     struct Drawing {
         enum Way {
-            /// As `Item.unit`: one of them, or now and then none.
+            /// Like `Item.unit`: one object, or sometimes none.
             case one(isNeeded: Bool)
-            /// As `Item.photo`: the one that stands at the same place.
+            /// Like `Item.photo`: the object with the same index.
             case beside(isNeeded: Bool)
-            /// As `Note.tags`.
+            /// Like `Note.tags`: several objects.
             case some(least: Int, most: Int)
         }
 
         let way: Way
-        /// The end that is made later, and the other one.
+        /// The end that is created later, and the other one.
         let later: TestDataNumbers
         let earlier: TestDataNumbers
         /// Whether the later end has the relationship, and the other one its inverse.
@@ -34,7 +35,7 @@ extension TestDataPlan {
         let name: String
         let seed: UInt64
 
-        /// The pairs of the object that stands at that place of the later end.
+        /// Returns the pairs of the object with that index at the later end.
         func pairs(of index: Int) -> [Pair] {
             var numbers = SeededNumbers(seed: seed, [name, "links"], index)
             var members: [Int] = []
@@ -61,7 +62,7 @@ extension TestDataPlan {
     }
 }
 
-/// The objects of an entity and those below it, counted as one row.
+/// The objects of an entity and its subentities, numbered consecutively.
 struct TestDataNumbers {
     let ranges: [Range<Int>]
     let count: Int
@@ -80,7 +81,7 @@ struct TestDataNumbers {
         preconditionFailure("no such object")
     }
 
-    /// Whether all of them are made before any of the others.
+    /// Returns whether all of them are created before any of the others.
     func isBefore(_ other: TestDataNumbers) -> Bool {
         guard let last = ranges.map(\.upperBound).max(), let first = other.ranges.map(\.lowerBound).min() else {
             return false
@@ -88,7 +89,7 @@ struct TestDataNumbers {
         return last <= first
     }
 
-    /// The places of those that are among the numbers.
+    /// Returns the indexes of the objects that are among the numbers.
     func places(in numbers: Range<Int>) -> [Range<Int>] {
         var start = 0
         return ranges.compactMap { range in

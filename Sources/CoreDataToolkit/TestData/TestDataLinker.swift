@@ -7,15 +7,15 @@ struct TestDataLinker {
     private let owners: TestDataNumbers
     private let targets: TestDataNumbers
     private let seed: UInt64
-    /// How many members the user wants on this side, and on the other one.
-    private let wish: ClosedRange<Int>?
-    private let inverseWish: ClosedRange<Int>?
+    /// The number of members that the user requested for this side, and for the other one.
+    private let requestedCount: ClosedRange<Int>?
+    private let inverseRequestedCount: ClosedRange<Int>?
     private var numbers: SeededNumbers
 
-    /// `nil` where no objects have the relationship.
+    /// Makes a linker; `nil` if no objects have the relationship.
     init?(
         _ relationship: NSRelationshipDescription, kinds: [TestDataPlan.Kind],
-        wishes: [ObjectIdentifier: ClosedRange<Int>], seed: UInt64
+        requestedCounts: [ObjectIdentifier: ClosedRange<Int>], seed: UInt64
     ) {
         guard let destination = relationship.destinationEntity else { return nil }
         self.relationship = relationship
@@ -24,12 +24,12 @@ struct TestDataLinker {
         owners = TestDataNumbers(relationship.entity, kinds)
         targets = TestDataNumbers(destination, kinds)
         guard owners.count + targets.count > 0 else { return nil }
-        wish = wishes[ObjectIdentifier(relationship)]
-        inverseWish = inverse.flatMap { wishes[ObjectIdentifier($0)] }
+        requestedCount = requestedCounts[ObjectIdentifier(relationship)]
+        inverseRequestedCount = inverse.flatMap { requestedCounts[ObjectIdentifier($0)] }
         numbers = SeededNumbers(seed: seed, [Self.name(relationship), "links"], 0)
     }
 
-    /// - Throws: a ``ToolkitError`` where the counts of objects contradict what the relationship needs.
+    /// - Throws: a ``ToolkitError`` if the counts of objects contradict the relationship's requirements.
     mutating func link() throws -> TestDataPlan.Link {
         if let drawing = try drawing() { return TestDataPlan.Link(relationship: relationship, pairs: .drawn(drawing)) }
         let pairs: [(owner: Int, target: Int)]
@@ -46,18 +46,19 @@ struct TestDataLinker {
             pairs: .listed(found.sorted { ($0.later, $0.owner, $0.target) < ($1.later, $1.owner, $1.target) }))
     }
 
-    /// Where each object can find the others by itself: no bounds are shared, and one end is made before the other.
+    /// Returns the rule if each object can find its objects independently: no shared limits, and one end is created
+    /// before the other.
     private func drawing() throws -> TestDataPlan.Drawing? {
         func drawing(_ way: TestDataPlan.Drawing.Way, isLaterOwner: Bool = true) -> TestDataPlan.Drawing {
             TestDataPlan.Drawing(
                 way: way, later: isLaterOwner ? owners : targets, earlier: isLaterOwner ? targets : owners,
                 isLaterOwner: isLaterOwner, name: Self.name(relationship), seed: seed)
         }
-        let isBounded = (inverse?.least ?? 0) > 0 || (inverse?.most ?? .max) < .max || inverseWish != nil
+        let isBounded = (inverse?.least ?? 0) > 0 || (inverse?.most ?? .max) < .max || inverseRequestedCount != nil
         if relationship.isToMany {
-            let least = max(relationship.least, wish?.lowerBound ?? 0)
-            let most = min(relationship.most, wish?.upperBound ?? max(3, least))
-            // Few of many: to draw one that is there already is rare.
+            let least = max(relationship.least, requestedCount?.lowerBound ?? 0)
+            let most = min(relationship.most, requestedCount?.upperBound ?? max(3, least))
+            // A few of many: drawing the same one twice is rare.
             guard !isBounded, targets.isBefore(owners), least <= most, most <= targets.count / 4 else { return nil }
             return drawing(.some(least: least, most: most))
         }
@@ -86,7 +87,7 @@ struct TestDataLinker {
 
     // MARK: Kinds of relationships
 
-    /// Objects of two rows beside each other.
+    /// Links objects with the same index.
     private mutating func oneToOne() throws -> [(owner: Int, target: Int)] {
         guard let inverse else { return [] }
         if isWithin {
@@ -105,7 +106,7 @@ struct TestDataLinker {
         }
     }
 
-    /// Members choose whom they belong to, as `Item.unit`; the other side has its counts.
+    /// Lets each member choose its owner, as `Item.unit`; the other side has its counts.
     private mutating func manyToOne() throws -> [(owner: Int, target: Int)] {
         let isNeeded = relationship.least > 0
         guard targets.count > 0 else {
@@ -114,8 +115,8 @@ struct TestDataLinker {
             }
             return []
         }
-        let least = max(inverse?.least ?? 0, inverseWish?.lowerBound ?? 0)
-        let most = min(inverse?.most ?? .max, inverseWish?.upperBound ?? .max)
+        let least = max(inverse?.least ?? 0, inverseRequestedCount?.lowerBound ?? 0)
+        let most = min(inverse?.most ?? .max, inverseRequestedCount?.upperBound ?? .max)
         guard least <= owners.count / targets.count else {
             throw contradiction(inverse ?? relationship, "needs \(least) members for each of \(targets.count)")
         }
@@ -123,7 +124,7 @@ struct TestDataLinker {
             throw contradiction(
                 inverse ?? relationship, "takes \(most) members, and \(owners.count) must belong to \(targets.count)")
         }
-        if isWithin, least == 0, inverseWish == nil { return tree(most) }
+        if isWithin, least == 0, inverseRequestedCount == nil { return tree(most) }
         var counts = [Int](repeating: 0, count: targets.count)
         var members = Array(0..<owners.count)
         members.shuffle(using: &numbers)
@@ -136,7 +137,7 @@ struct TestDataLinker {
         for target in 0..<targets.count {
             for _ in 0..<least { if let member = rest.popFirst() { add(member, target) } }
         }
-        if inverseWish != nil {
+        if inverseRequestedCount != nil {
             for target in 0..<targets.count {
                 for _ in 0..<numbers.below(most - least + 1) { if let member = rest.popFirst() { add(member, target) } }
             }
@@ -154,7 +155,7 @@ struct TestDataLinker {
         return pairs
     }
 
-    /// Within one entity, as `Folder.parent`: everybody belongs to one that was made before, so that there are no circles.
+    /// Links within one entity, as `Folder.parent`: each object refers to an earlier one, so that there are no cycles.
     private mutating func tree(_ most: Int) -> [(owner: Int, target: Int)] {
         var counts = [Int](repeating: 0, count: targets.count)
         var pairs: [(owner: Int, target: Int)] = []
@@ -170,18 +171,18 @@ struct TestDataLinker {
         return pairs
     }
 
-    /// Each owner takes some members, none twice.
+    /// Lets each owner choose several members, without duplicates.
     private mutating func manyToMany() throws -> [(owner: Int, target: Int)] {
-        let least = max(relationship.least, wish?.lowerBound ?? 0)
+        let least = max(relationship.least, requestedCount?.lowerBound ?? 0)
         guard least <= targets.count || owners.count == 0 else {
             throw contradiction(relationship, "needs \(least) members, and there are \(targets.count)")
         }
-        let most = min(relationship.most, wish?.upperBound ?? max(3, least), targets.count)
+        let most = min(relationship.most, requestedCount?.upperBound ?? max(3, least), targets.count)
         guard most >= least else {
             throw contradiction(relationship, "takes at most \(most) members, and needs \(least)")
         }
-        let inverseMost = min(inverse?.most ?? .max, inverseWish?.upperBound ?? .max)
-        let inverseLeast = max(inverse?.least ?? 0, inverseWish?.lowerBound ?? 0)
+        let inverseMost = min(inverse?.most ?? .max, inverseRequestedCount?.upperBound ?? .max)
+        let inverseLeast = max(inverse?.least ?? 0, inverseRequestedCount?.lowerBound ?? 0)
         var counts = [Int](repeating: 0, count: targets.count)
         var members: [Set<Int>] = []
         for _ in 0..<owners.count {
@@ -190,7 +191,7 @@ struct TestDataLinker {
             var attempts = 0
             while own.count < count, attempts < count * 4 + targets.count {
                 attempts += 1
-                // By chance first, then one after the other.
+                // Choose randomly first, then sequentially.
                 let target = attempts <= count * 4 ? numbers.below(targets.count) : attempts - count * 4 - 1
                 guard counts[target] < inverseMost, own.insert(target).inserted else { continue }
                 counts[target] += 1

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Which objects are made in which order, and how they are linked: all of it follows from the seed.
+/// The objects to create, their order and their links; the seed determines everything.
 struct TestDataPlan {
     /// The objects of one entity, and their numbers among all objects.
     struct Kind {
@@ -12,7 +12,7 @@ struct TestDataPlan {
     let links: [Link]
     let count: Int
     let seed: UInt64
-    /// Whether entities must lead to one another from the first moment.
+    /// Whether entities require each other, so that everything must be saved at once.
     let needsOneSave: Bool
 
     init(
@@ -42,14 +42,14 @@ struct TestDataPlan {
         }
         self.kinds = kinds
         count = next
-        let wishes = try Wishes(ranges, in: model)
+        let requestedCounts = try RequestedCounts(ranges, in: model)
         links = try Self.relationships(of: model).compactMap { relationship in
-            var linker = TestDataLinker(relationship, kinds: kinds, wishes: wishes.counts, seed: seed)
+            var linker = TestDataLinker(relationship, kinds: kinds, requestedCounts: requestedCounts.counts, seed: seed)
             return try linker?.link()
         }
     }
 
-    /// Each relationship from the side that sets it: of two sides a to-one, else the first by name.
+    /// Returns each relationship from the side that sets it: a to-one if there is one, else the first by name.
     private static func relationships(of model: NSManagedObjectModel) -> [NSRelationshipDescription] {
         var result: [NSRelationshipDescription] = []
         for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
@@ -67,7 +67,7 @@ struct TestDataPlan {
         return result
     }
 
-    /// Entities behind those that they must lead to; by name where that leaves a choice.
+    /// Sorts entities after those that they require, otherwise by name.
     private static func order(_ entities: [NSEntityDescription]) -> ([NSEntityDescription], hasCircle: Bool) {
         let sorted = EntityOrder.byDependency(entities)
         var result: [NSEntityDescription] = []
@@ -94,8 +94,8 @@ struct TestDataPlan {
         return (result, hasCircle)
     }
 
-    /// Numbers of members that the user gave, by relationships as the model has them.
-    private struct Wishes {
+    /// The numbers of members that the user requested, by the model's relationships.
+    private struct RequestedCounts {
         var counts: [ObjectIdentifier: ClosedRange<Int>] = [:]
 
         init(_ ranges: [String: ClosedRange<Int>], in model: NSManagedObjectModel) throws {
@@ -112,7 +112,7 @@ struct TestDataPlan {
                     )
                 }
                 var owner = relationship
-                // As the entity has it that declares it.
+                // Use the relationship of the declaring entity.
                 while let above = owner.entity.superentity?.relationshipsByName[owner.name] { owner = above }
                 counts[ObjectIdentifier(owner)] = range
             }
@@ -121,12 +121,12 @@ struct TestDataPlan {
 }
 
 extension NSRelationshipDescription {
-    /// Whether an object cannot be saved without.
+    /// Whether an object cannot be saved without members.
     var needsMembers: Bool { !isOptional || (isToMany && minCount > 0) }
 
-    /// How many members it has at least.
+    /// The minimum number of members.
     var least: Int { isOptional ? (isToMany ? minCount : 0) : max(1, minCount) }
 
-    /// How many it has at most.
+    /// The maximum number of members.
     var most: Int { isToMany ? (maxCount > 0 ? maxCount : .max) : 1 }
 }

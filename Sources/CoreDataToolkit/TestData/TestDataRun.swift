@@ -1,19 +1,19 @@
 import CoreData
 import Foundation
 
-/// Makes the objects of a plan, batch after batch.
+/// Creates the objects of a plan, batch by batch.
 struct TestDataRun {
     private let plan: TestDataPlan
     private let context: NSManagedObjectContext
     private let batchSize: Int
-    /// By kind.
+    /// The value makers by kind.
     private let makers: [[ValueMaker]]
-    /// How many objects of the kind there were before, so that unique values go on.
+    /// The number of existing objects of each kind, so that unique values continue after them.
     private let existing: [Int]
-    /// Of those that are saved.
+    /// The keys of saved objects.
     private var keys = KeyRuns()
     private let store: NSPersistentStore?
-    /// By link, how many pairs that are listed have been set.
+    /// By link, the number of listed pairs that were set.
     private var places: [Int]
     private var links = 0
 
@@ -24,12 +24,14 @@ struct TestDataRun {
         self.plan = plan
         self.context = context
         self.batchSize = plan.needsOneSave ? max(1, plan.count) : batchSize
-        makers = plan.kinds.map { kind in
-            kind.entity.attributesByName.values.sorted { $0.name < $1.name }.compactMap { attribute in
+        makers = try plan.kinds.map { kind in
+            let attributes = kind.entity.attributesByName.values.sorted { $0.name < $1.name }
+            let makers = attributes.compactMap { attribute in
                 ValueMaker(
                     attribute, of: kind.entity, seed: plan.seed, isUnique: makesAllUnique,
                     custom: values["\(kind.entity.name ?? "").\(attribute.name)"])
             }
+            return try Self.taught(makers, kind.entity, context)
         }
         existing = try plan.kinds.map { kind in
             let request = NSFetchRequest<NSManagedObject>(entityName: Self.root(kind.entity).name ?? "")
@@ -39,12 +41,32 @@ struct TestDataRun {
         store = context.persistentStoreCoordinator?.persistentStores.first
     }
 
-    /// Values are unique in the whole tree of an entity.
+    /// How many objects are read for values that the model does not tell.
+    private static let sampleCount = 50
+
+    /// Returns the makers with values learned from existing objects.
+    private static func taught(
+        _ makers: [ValueMaker], _ entity: NSEntityDescription, _ context: NSManagedObjectContext
+    ) throws -> [ValueMaker] {
+        guard makers.contains(where: \.learnsFromObjects) else { return makers }
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.fetchLimit = sampleCount
+        request.returnsObjectsAsFaults = false
+        let objects = try context.fetch(request)
+        return makers.map { maker in
+            guard maker.learnsFromObjects else { return maker }
+            var taught = maker
+            taught.learn(from: objects.compactMap { $0.value(forKey: maker.name) })
+            return taught
+        }
+    }
+
+    /// Returns the root entity: values are unique in the whole entity tree.
     private static func root(_ entity: NSEntityDescription) -> NSEntityDescription {
         entity.superentity.map(root) ?? entity
     }
 
-    /// - Parameter progress: called after each batch; what it throws ends the run.
+    /// - Parameter progress: called after each batch; an error that it throws ends the run.
     mutating func run(_ progress: (Double, Int) throws -> Void) throws -> TestDataGenerator.Summary {
         defer { context.reset() }
         for start in stride(from: 0, to: plan.count, by: batchSize) {

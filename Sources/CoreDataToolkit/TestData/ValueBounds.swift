@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What an attribute's validation allows, as far as it is said in simple bounds; the rest is tried out.
+/// The values that an attribute's validation allows, as far as it consists of simple bounds; other values are tried.
 struct ValueBounds {
     private(set) var minimum: Double?
     private(set) var maximum: Double?
@@ -9,7 +9,7 @@ struct ValueBounds {
     private(set) var latest: Date?
     private(set) var minimumLength: Int?
     private(set) var maximumLength: Int?
-    /// One of these.
+    /// The only allowed values.
     private(set) var choices: [Any] = []
 
     init(_ predicates: [NSPredicate]) {
@@ -49,7 +49,7 @@ struct ValueBounds {
         }
     }
 
-    /// A value, or a list of values.
+    /// Returns the value, or list of values, of a constant expression.
     private static func constant(_ expression: NSExpression) -> Any? {
         switch expression.expressionType {
         case .constantValue: return expression.constantValue

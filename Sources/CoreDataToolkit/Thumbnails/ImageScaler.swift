@@ -1,34 +1,34 @@
 import Foundation
 
-/// Makes small pictures of large ones; see ``SystemImageScaler`` for one that runs a tool of the system.
+/// Makes thumbnails of pictures; ``SystemImageScaler`` is an implementation that runs a system tool.
 public protocol ImageScaler: Sendable {
-    /// A picture that fits into the size, in its proportions.
+    /// Returns a picture that fits into the size and keeps the proportions.
     ///
-    /// - Throws: where the data is no picture, or one that is too large, with a message for people.
+    /// - Throws: an error with a message for users if the data is not a picture, or is too large.
     func thumbnail(of image: Data, width: Int, height: Int) throws -> Data
 }
 
-/// What the first bytes of a picture say of it.
+/// The data in a picture's first bytes.
 ///
-///     try ImageHeader(data).width         // throws where it is no picture
+///     try ImageHeader(data).width         // throws if it is not a picture
 ///
-/// Nothing is decoded: what claims to be larger than a limit is refused before anybody works on it.
+/// Nothing is decoded: a picture that declares a size above a limit can be refused before it is processed.
 public struct ImageHeader: Hashable, Sendable {
-    /// The formats that are known.
+    /// The supported formats.
     public enum Format: String, Sendable {
         case png, jpeg, gif, webp
     }
 
-    /// The format, by the picture's first bytes.
+    /// The format according to the first bytes.
     public let format: Format
-    /// In pixels.
+    /// The width in pixels.
     public let width: Int
-    /// In pixels.
+    /// The height in pixels.
     public let height: Int
 
     /// Reads the header of a picture.
     ///
-    /// - Throws: a ``ToolkitError`` where the data is no picture of a known format.
+    /// - Throws: a ``ToolkitError`` if the data is not a picture in a supported format.
     public init(_ data: Data) throws {
         let bytes = Bytes(data: data)
         guard let (format, width, height) = Self.png(bytes) ?? Self.gif(bytes) ?? Self.webp(bytes) ?? Self.jpeg(bytes)
@@ -39,7 +39,7 @@ public struct ImageHeader: Hashable, Sendable {
         (self.format, self.width, self.height) = (format, width, height)
     }
 
-    /// Numbers at places, or nothing behind the end.
+    /// Reads numbers at offsets; `nil` beyond the end.
     private struct Bytes {
         let data: Data
 
@@ -110,7 +110,7 @@ public struct ImageHeader: Hashable, Sendable {
         var index = 2
         while let mark = bytes.byte(index), let kind = bytes.byte(index + 1) {
             guard mark == 0xFF else { return nil }
-            // Fill bytes, and marks that stand alone.
+            // Fill bytes, and markers without data.
             if kind == 0xFF {
                 index += 1
                 continue

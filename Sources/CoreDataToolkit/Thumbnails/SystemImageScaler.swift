@@ -1,34 +1,36 @@
 import Dispatch
 import Foundation
 
-/// Makes small pictures with a tool of the system: libvips's `vipsthumbnail`, or ImageMagick's `magick` or `convert`.
+/// Makes thumbnails with a system tool: libvips's `vipsthumbnail`, or ImageMagick's `magick` or `convert`.
 ///
-///     let scaler = try SystemImageScaler()            // what PATH has; apt install libvips-tools
+///     let scaler = try SystemImageScaler()            // searches PATH; apt install libvips-tools
 ///     let small = try scaler.thumbnail(of: photo, width: 66, height: 66)      // a PNG
 ///
-/// Pictures come from strangers: the format is read from their first bytes and told to the tool, names of files and arguments are
-/// made here, the tool runs in a folder of its own for a limited time, and what is too large is refused before it runs.
+/// Pictures are untrusted input. The format is determined from the first bytes and passed to the tool. File names and
+/// arguments are generated here. The tool runs in a temporary folder with a time limit, and too large pictures are
+/// refused before it runs.
 public struct SystemImageScaler: ImageScaler {
-    /// A tool that is known.
+    /// The supported tools.
     public enum Tool: String, CaseIterable, Sendable {
         case vipsthumbnail, magick, convert
     }
 
-    /// Which tool runs.
+    /// The tool that runs.
     public let tool: Tool
-    /// Where it lies.
+    /// The path of the tool.
     public let executable: URL
-    /// How many bytes a picture may have at most.
+    /// The maximum size of a picture in bytes.
     public var maximumBytes = 50_000_000
-    /// How many pixels it may have at most.
+    /// The maximum number of pixels.
     public var maximumPixels = 100_000_000
-    /// How many seconds the tool may take for one picture.
+    /// The time limit for one picture in seconds.
     public var timeout: TimeInterval = 30
 
-    /// Takes the first known tool in `PATH`. Other programs are called `convert`, too, so that one has to say that it is ImageMagick's.
+    /// Uses the first supported tool in `PATH`. Other programs may be named `convert` too, so that one must identify
+    /// itself as ImageMagick's.
     ///
-    /// - Parameter path: folders with colons between them; `nil` for the program's own `PATH`.
-    /// - Throws: a ``ToolkitError`` that says what to install.
+    /// - Parameter path: folders separated by colons; `nil` for the program's own `PATH`.
+    /// - Throws: a ``ToolkitError`` that says which package to install.
     public init(path: String? = nil) throws {
         let folders = (path ?? ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         for tool in Tool.allCases {
@@ -48,15 +50,15 @@ public struct SystemImageScaler: ImageScaler {
             """)
     }
 
-    /// Takes that tool, at that place.
+    /// Uses the tool at the path.
     public init(tool: Tool, at executable: URL) {
         self.tool = tool
         self.executable = executable
     }
 
-    /// A PNG that fits into the size, in its proportions; never larger than the picture itself.
+    /// Returns a PNG that fits into the size and keeps the proportions; never larger than the picture itself.
     ///
-    /// - Throws: a ``ToolkitError`` for what is no picture, for one beyond the limits, and for what the tool says.
+    /// - Throws: a ``ToolkitError`` if the data is not a picture or exceeds the limits, and for errors of the tool.
     public func thumbnail(of image: Data, width: Int, height: Int) throws -> Data {
         guard (1...10_000).contains(width), (1...10_000).contains(height) else {
             throw ToolkitError("A small picture is 1 to 10,000 pixels wide and high, not \(width) × \(height).")
@@ -103,7 +105,8 @@ public struct SystemImageScaler: ImageScaler {
         case .magick, .convert:
             return [
                 "-limit", "memory", "256MiB", "-limit", "map", "512MiB", "-limit", "time", "\(max(1, Int(timeout)))",
-                // The format is told, so that the file's content does not choose who reads it; the first frame only.
+                // The format is explicit, so that the file's content does not select the decoder; only the first frame
+                // is read.
                 "\(format.rawValue):in.\(format.rawValue)[0]", "-auto-orient", "-thumbnail", size, "-strip",
                 "png:out.png",
             ]

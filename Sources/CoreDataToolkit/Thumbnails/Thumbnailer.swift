@@ -1,18 +1,18 @@
 import CoreData
 import Foundation
 
-/// Gives objects small pictures of their large ones, in the background and a few at a time.
+/// Makes thumbnails of objects' pictures, in the background and in small batches.
 ///
 ///     let thumbnailer = try Thumbnailer(
 ///         stack, entity: "Item", picture: "photo.data", thumbnail: "thumbnail", scaler: SystemImageScaler())
 ///     try await thumbnailer.run { progress in print(progress.count) }
 ///
-/// Looks for objects that have a picture and no small one, so that it can be run whenever pictures may have come. Memory holds one
-/// large picture at a time.
+/// It processes objects that have a picture but no thumbnail, so it can be run whenever pictures may have been added.
+/// Memory contains one large picture at a time.
 public struct Thumbnailer: Sendable {
-    /// How many small pictures are saved at once.
+    /// The number of thumbnails per save.
     public var batchSize = 15
-    /// The size into which a small picture fits.
+    /// The size into which a thumbnail fits.
     public var size = (width: 66, height: 66)
 
     private let stack: CoreDataStack
@@ -21,20 +21,20 @@ public struct Thumbnailer: Sendable {
     private let thumbnail: String
     private let scale: @Sendable (_ image: Data, _ width: Int, _ height: Int) throws -> Data
 
-    /// What was done.
+    /// The result of a run.
     public struct Summary: Sendable {
-        /// How many objects got a small picture.
+        /// The number of objects that got a thumbnail.
         public var made = 0
-        /// Why objects got none; they are tried again the next time.
+        /// The objects without a thumbnail, with the reason; the next run tries them again.
         public var failures: [(object: NSManagedObjectID, message: String)] = []
     }
 
-    /// Makes small pictures for the objects of an entity.
+    /// Makes thumbnails for the objects of an entity.
     ///
     /// - Parameters:
-    ///   - picture: the key path to the large picture, through to-one relationships: `photo.data`.
-    ///   - thumbnail: the binary attribute for the small one.
-    /// - Throws: a ``ToolkitError`` where the model has no such entity or attributes.
+    ///   - picture: the key path of the picture, through to-one relationships: `photo.data`.
+    ///   - thumbnail: the binary attribute for the thumbnail.
+    /// - Throws: a ``ToolkitError`` if the model has no such entity or attributes.
     public init(
         _ stack: CoreDataStack, entity: String, picture: String, thumbnail: String, scaler: any ImageScaler
     ) throws {
@@ -43,7 +43,7 @@ public struct Thumbnailer: Sendable {
         }
     }
 
-    /// Makes small pictures with a closure.
+    /// Makes thumbnails with a closure.
     public init(
         _ stack: CoreDataStack, entity: String, picture: String, thumbnail: String,
         scale: @escaping @Sendable (_ image: Data, _ width: Int, _ height: Int) throws -> Data
@@ -66,11 +66,11 @@ public struct Thumbnailer: Sendable {
         self.scale = scale
     }
 
-    /// Goes through all objects that have a picture and no small one.
+    /// Processes all objects that have a picture but no thumbnail.
     ///
-    /// - Parameter progress: told after each batch.
-    /// - Throws: what fetching and saving throw; `CancellationError` after the task was cancelled. Pictures that cannot be
-    ///   scaled are listed in the summary, and the others go on.
+    /// - Parameter progress: called after each batch.
+    /// - Throws: the errors of fetching and saving; `CancellationError` after the task was cancelled. Pictures that
+    ///   cannot be scaled are listed in the summary, and the run continues.
     @discardableResult
     public func run(
         isolation: isolated (any Actor)? = #isolation, progress: ProgressHandler? = nil
@@ -113,11 +113,11 @@ public struct Thumbnailer: Sendable {
         return summary
     }
 
-    /// - Returns: whether there was something to do still.
+    /// - Returns: whether the object still needed a thumbnail.
     private func make(_ id: NSManagedObjectID, in context: NSManagedObjectContext) throws -> Bool {
-        // Somebody may have deleted it meanwhile.
+        // Another context may have deleted it meanwhile.
         guard let object = try? context.existingObject(with: id) else { return false }
-        defer { letGo(object, in: context) }
+        defer { releasePicture(object, in: context) }
         guard object.value(forKey: thumbnail) == nil, let image = object.value(forKeyPath: picture) as? Data else {
             return false
         }
@@ -125,8 +125,8 @@ public struct Thumbnailer: Sendable {
         return true
     }
 
-    /// The large picture need not stay in memory until the batch is saved.
-    private func letGo(_ object: NSManagedObject, in context: NSManagedObjectContext) {
+    /// Releases the large picture, which need not stay in memory until the batch is saved.
+    private func releasePicture(_ object: NSManagedObject, in context: NSManagedObjectContext) {
         var owner: NSManagedObject? = object
         for name in picture.split(separator: ".").dropLast() {
             owner = owner?.value(forKey: String(name)) as? NSManagedObject
