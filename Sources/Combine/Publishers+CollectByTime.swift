@@ -31,9 +31,10 @@
             }
         }
 
-        /// Collects elements and publishes them in arrays, as the strategy says; what is left is published with the end.
+        /// Collects elements and publishes them in arrays, as the strategy says; what is left is published with the
+        /// end.
         ///
-        /// Upstream is asked for all that it has. An array that nobody has asked for is kept, and grows until somebody does.
+        /// The demand to upstream is unlimited. An array without a demand is kept, and grows until there is one.
         public struct CollectByTime<Upstream: Publisher, Context: Scheduler>: Publisher {
             public typealias Output = [Upstream.Output]
             public typealias Failure = Upstream.Failure

@@ -1,6 +1,7 @@
 // Publishers that Apple's Combine has and OpenCombine lacks: what combines the latest elements of several.
 //
-// Nothing is published until each of them has published; the publisher ends when all have ended, or with the first failure.
+// Nothing is published until each of them has published; the publisher ends when all have ended, or with the first
+// failure.
 #if OpenCombine
     import OpenCombine
 

@@ -1,7 +1,7 @@
 // Publishers that Apple's Combine has and OpenCombine lacks: what merges the elements of several.
 //
-// Each merge is one of a list: the publishers are subscribed to in their order, elements go through as they come, and the merge ends with
-// the last of them or with the first failure. Demand is that of a flat map without limit.
+// Each merge is one of a list: the publishers are subscribed to in their order, elements go through as they come, and
+// the merge ends with the last of them or with the first failure. Demand is that of a flat map without limit.
 #if OpenCombine
     import OpenCombine
 

@@ -7,8 +7,9 @@
     ///     let changes = item.objectWillChange.sink { view.isStale = true }
     ///     item.name = "Milk"          // the publisher has sent, and item.name was still the former one
     ///
-    /// It sends before each change of a property: by a setter, the other side of a relationship, undo, rollback, a refresh or a
-    /// merge, on the queue of the object's context. An object that nobody asked for its publisher pays nothing.
+    /// It sends before each change of a property: by a setter, the other side of a relationship, undo, rollback, a
+    /// refresh or a merge, on the queue of the object's context. An object whose publisher was never read has
+    /// no overhead.
     ///
     /// Differs from Apple: it does not send when a fault's values are read.
     extension NSManagedObject: ObservableObject {

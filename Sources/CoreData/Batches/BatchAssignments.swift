@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// The crossing from what a batch request gives properties to the engine's values: names become slots, objects become rows.
+/// Converts the values that a batch request sets to the engine's values: names become slots, objects become rows.
 struct BatchAssignments {
     private let entity: EntityRuntime
     private let store: AttachedStore
@@ -17,9 +17,9 @@ struct BatchAssignments {
         ranges = entity.slots.map { $0.type.traits.range }
     }
 
-    /// What a batch update sets.
+    /// Returns the assignments of a batch update.
     ///
-    /// - Throws: an error for a property that the entity lacks, and for one that cannot be set in a store.
+    /// - Throws: an error for a property that the entity lacks, and for one that a store cannot set.
     func make(_ properties: [AnyHashable: Any]) throws -> [BatchAssignment] {
         let assignments = try properties.flatMap { key, value -> [BatchAssignment] in
             guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.path,
@@ -51,7 +51,8 @@ struct BatchAssignments {
             guard case .value(let value) = source else { return [BatchAssignment(slot: slot, source)] }
             return [try assignment(value, info, slot)]
         }
-        // By its name and by its description, or a composite attribute and an element of it.
+        // Detects a property that is set by its name and by its description, and a composite attribute that is set with
+        // one of its elements.
         var slots: Set<Int> = []
         if let twice = assignments.first(where: { !slots.insert($0.slot).inserted }) {
             throw CoreDataErrors.invalidRequest(
@@ -67,9 +68,9 @@ struct BatchAssignments {
             slot: slot, .value(.data(try Transformation.data(from: box, attribute: info, of: entity))))
     }
 
-    /// What the elements of a composite attribute become.
+    /// Returns the new values of a composite attribute's elements.
     ///
-    /// - Throws: an error for anything but a dictionary of its elements; to set one alone, name its path.
+    /// - Throws: an error for anything but a dictionary of its elements; use an element's path to set it alone.
     func elements(of any: Any, _ composite: EntityRuntime.Slot) throws -> [CompositeValues.Element] {
         guard !(any is NSExpression) || (any as? NSExpression)?.expressionType == .constantValue else {
             throw CoreDataErrors.invalidRequest(
@@ -127,7 +128,7 @@ struct BatchAssignments {
         }
     }
 
-    /// The key of the row that a to-one relationship is to lead to.
+    /// Returns the key of the row to which a to-one relationship will refer.
     func key(_ any: Any, _ info: EntityRuntime.Slot) throws -> RowKey {
         guard !info.isToMany else {
             throw CoreDataErrors.invalidRequest(

@@ -12,7 +12,7 @@ final class BatchDestinations {
     private let writer: BatchWriter
     private let model: ModelRuntime
     private let entity: EntityRuntime
-    /// What was found; emptied when there is much of it.
+    /// The destinations that were found; emptied when there are many.
     private var known: [Place: [String: RowKey]] = [:]
     private var count = 0
 
@@ -22,9 +22,9 @@ final class BatchDestinations {
         self.model = model
     }
 
-    /// The destination of a relationship that has a value of its attribute; `nil` for nil.
+    /// Returns the destination of a relationship that has this value of its attribute; `nil` for nil.
     ///
-    /// - Throws: an error that names what is not unique or not there.
+    /// - Throws: an error that names the value that is not unique or does not exist.
     func key(_ any: Any, _ slot: Int, _ path: ArraySlice<String>) throws -> RowKey? {
         let info = entity.slots[slot]
         let name = info.name + "." + path.joined(separator: ".")

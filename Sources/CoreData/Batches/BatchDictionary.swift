@@ -1,12 +1,12 @@
 import Foundation
 
-/// The dictionary that a batch insert's handler fills in again and again.
+/// The dictionary that a batch insert's handler fills again and again.
 ///
-/// Foundation's own would make an object of every key and value, and hash every key of every row. This one finds a key where the row
-/// before had it, and keeps values as they are:
+/// Foundation's dictionary would make an object for every key and value, and hash every key of every row. This one
+/// finds a key where the previous row had it, and keeps values unchanged:
 ///
 ///     row 1: name, quantity     // two keys become known
-///     row 2: name, quantity     // compared with the one that came next in row 1, and found
+///     row 2: name, quantity     // each is compared with the key that came next in row 1, and found
 final class BatchDictionary: NSMutableDictionary {
     /// Every key that any row has had, in the order in which they first came; a text as a `String`.
     private(set) var keys: [AnyHashable] = []

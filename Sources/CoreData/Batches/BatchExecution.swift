@@ -8,10 +8,12 @@ import Foundation
 struct BatchExecution {
     let context: NSManagedObjectContext
     let coordinator: NSPersistentStoreCoordinator
+    private let restriction: (any ContextRestriction)?
 
     init(_ context: NSManagedObjectContext) throws {
         self.context = context
         coordinator = try context.coordinatorForRequest()
+        restriction = context.restriction
     }
 
     private var origin: ChangeOrigin { ChangeOrigin(author: context.transactionAuthor, contextName: context.name) }
@@ -24,7 +26,10 @@ struct BatchExecution {
             throw CoreDataErrors.invalidRequest(
                 "Objects of the abstract entity '\(entity.name)' cannot be inserted; use one of its subentities.")
         }
-        let conflict = Self.conflict((context.mergePolicy as? NSMergePolicy)?.mergeType)
+        try restriction?.checkInsertion(of: entity.ordinal)
+        // A restricted request must not change rows that it has not found.
+        let conflict =
+            restriction == nil ? Self.conflict((context.mergePolicy as? NSMergePolicy)?.mergeType) : .fail
         guard
             let place = try stores(for: entity, request.affectedStores, itself: true).first(where: {
                 !$0.store.isReadOnly
@@ -66,13 +71,14 @@ struct BatchExecution {
         let result = try write(stores, request.resultType.form, NSUpdatedObjectIDsKey, into: request.mergesInto) {
             store, writer, wantsKeys in
             let assignments = try BatchAssignments(translation.entity, store).make(properties)
-            return Done(try writer.update(translation.plan(for: store), assignments, wantsKeys: wantsKeys))
+            let plan = try restriction.writable(translation.plan(for: store), setting: assignments.map(\.slot))
+            return Done(try writer.update(plan, assignments, wantsKeys: wantsKeys))
         }
         return NSBatchUpdateResult(result, request.resultType)
     }
 
     func run(_ request: NSBatchDeleteRequest) throws -> NSBatchDeleteResult {
-        // What has no row yet would be left out without a word.
+        // Objects without a row would be omitted without a message.
         if let unsaved = request.objectIDs?.first(where: \.isTemporaryID) {
             throw CoreDataErrors.invalidRequest(
                 "A batch delete cannot delete \(unsaved), whose ID is temporary, since it is in no store: save the context that "
@@ -89,14 +95,20 @@ struct BatchExecution {
             store, writer, wantsKeys in
             guard let translation else { return Done() }
             guard let ids else {
-                return Done(try writer.delete(translation.plan(for: store), wantsKeys: wantsKeys))
+                let plan = try restriction.writable(translation.plan(for: store), setting: nil)
+                return Done(try writer.delete(plan, wantsKeys: wantsKeys))
             }
-            return Done(try writer.delete(keys(of: ids, in: store, translation), wantsKeys: wantsKeys))
+            let keys = try self.keys(of: ids, in: store, translation)
+            let plan = try restriction.deletable(keys, of: translation.entity.ordinal)
+            return Done(
+                try plan.map { try writer.delete($0, wantsKeys: wantsKeys) }
+                    ?? writer.delete(keys, wantsKeys: wantsKeys))
         }
         return NSBatchDeleteResult(result, request.resultType)
     }
 
-    /// Which objects of all stores together lie between the request's offset and limit; `nil` where it has neither.
+    /// Returns the objects of all stores together that are between the request's offset and limit; `nil` if it has
+    /// neither.
     private func window(
         of fetch: AnyFetchRequest, _ affected: [NSPersistentStore]?
     ) throws -> [NSManagedObjectID]? {
@@ -108,6 +120,7 @@ struct BatchExecution {
         request.resultType = .managedObjectIDResultType
         let reading = NSManagedObjectContext(.privateQueue)
         reading.persistentStoreCoordinator = coordinator
+        reading.storeView.restriction = restriction
         return try reading.performAndWait { try reading.fetch(request) }
     }
 
@@ -128,10 +141,10 @@ struct BatchExecution {
 
     // MARK: Writing
 
-    /// What a request did in one store.
+    /// The result of a request in one store.
     private struct Done {
         var count = 0
-        /// Where they are wanted.
+        /// The keys, if they are requested.
         var keys: [RowKey] = []
 
         init() {}
@@ -140,12 +153,12 @@ struct BatchExecution {
 
     private typealias Place = (store: AttachedStore, source: any BatchSource)
 
-    /// Writes to every store, or to none; then tells the contexts, and makes the result of what was done.
+    /// Writes to every store, or to none; then notifies the contexts, and makes the result.
     private func write(
         _ places: [Place], _ form: BatchResultForm, _ key: String, into contexts: [NSManagedObjectContext],
         isRepeatable: Bool = true, _ body: (AttachedStore, BatchWriter, _ wantsKeys: Bool) throws -> Done
     ) throws -> Any {
-        let wantsKeys = form == .ids || !contexts.isEmpty
+        let wantsKeys = form == .ids || !contexts.isEmpty || restriction != nil
         var written: [(store: AttachedStore, done: Done)] = []
         defer { for (store, _) in written { store.saveObservers.tell() } }
         // Always in the same order, so that writers of the same files never wait for one another in a circle.
@@ -175,15 +188,18 @@ struct BatchExecution {
         guard let place = places.first else { return }
         let done: Done
         do {
-            // What others do inside of this transaction is not taken back with it.
-            done = try place.source.batch(origin: origin, isRepeatable: isRepeatable && places.count == 1) { writer in
+            // Changes that other code makes inside this transaction are not rolled back with it.
+            let check = try restriction?.batchCheck(of: place.store.target)
+            done = try place.source.batch(
+                origin: origin, isRepeatable: isRepeatable && places.count == 1, checkedBy: check
+            ) { writer in
                 let done = try body(place.store, writer)
                 try write(places.dropFirst(), &written, isRepeatable: isRepeatable, body)
                 return done
             }
         } catch {
             let error = self.error(error, of: place.store)
-            // What was begun after this one has been committed.
+            // A store whose transaction began after this one has been committed.
             guard !written.isEmpty else { throw error }
             throw CoreDataErrors.incompleteSave([(place.store.store, error)])
         }
@@ -240,9 +256,10 @@ struct BatchExecution {
         return entity
     }
 
-    /// The stores that the request is for; those that have the entity `itself`, where one with some of its subentities is not enough.
+    /// Returns the stores of the request; with `itself` only those that have the entity itself, not only some of its
+    /// subentities.
     ///
-    /// - Throws: where one of the stores is no SQL store.
+    /// - Throws: an error if one of the stores is no SQL store.
     private func stores(
         for entity: EntityRuntime, _ affected: [NSPersistentStore]?, itself: Bool = false
     ) throws -> [Place] {
@@ -272,7 +289,7 @@ struct BatchExecution {
     }
 }
 
-/// What a batch request returns, whatever it does.
+/// The form of a batch request's result, for all kinds of requests.
 enum BatchResultForm {
     case status
     case ids

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import CoreDataStore
 
-/// The object that a batch insert's handler fills in again and again.
+/// The object that a batch insert's handler fills again and again.
 ///
-/// It is in no context: what it is given is taken out of it after each call.
+/// It is in no context. After each call its values are taken out of it.
 struct BatchObject {
     private let object: NSManagedObject
     private let entity: EntityRuntime
@@ -15,11 +15,11 @@ struct BatchObject {
         self.store = store
         self.assignments = assignments
         object = entity.objectClass.init(entity: entity.entity, insertInto: nil)
-        // Nobody asks what changed.
+        // Its changes are not recorded.
         object.flags.insert(.ignoresChanges)
     }
 
-    /// Has the handler fill in the next object, and hands on what that was given; `false` where there is none.
+    /// Lets the handler fill the next object, and passes on its values; returns `false` if there is none.
     @inline(__always)
     func read(
         _ handler: (NSManagedObject) -> Bool, setValue: (Value, Int) throws -> Void,

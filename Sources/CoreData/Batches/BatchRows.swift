@@ -3,18 +3,19 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// The objects of a batch insert as rows, a portion at a time.
+/// Converts the objects of a batch insert to rows, a portion at a time.
 ///
-/// What an object is given goes into its row at once; no list of it is made.
+/// An object's values go directly into its row, without an intermediate list.
 final class BatchRows {
     private let request: NSBatchInsertRequest
     private let entity: EntityRuntime
     private let store: AttachedStore
     private let builder: RowBuilder
     private let assignments: BatchAssignments
-    /// What is not nil where nothing is given.
+    /// The default values of attributes that are not set.
     private let defaults: [(slot: Int, column: Int, value: Value)]
-    /// The attributes that no new row may lack; to-ones are not looked at, since Apple's batch inserts cannot set any.
+    /// The attributes that every new row must have. To-ones are not checked, since Apple's batch inserts cannot set
+    /// them.
     let mandatory: MandatoryColumns
     /// The columns of the row in the making that were given a value.
     private var mask = IndexMask()
@@ -23,20 +24,20 @@ final class BatchRows {
     private lazy var scratch = BatchObject(entity, store, assignments)
     private let columns: BatchColumns?
 
-    /// What a key of the handler's dictionary is.
+    /// The meaning of a key of the handler's dictionary.
     private enum Key {
         case property(slot: Int, String)
-        /// Leads to a value of a destination, perhaps.
+        /// A path to a value of a destination, perhaps.
         case path(String)
         case nothing
     }
 
     private var dictionary = BatchDictionary()
-    /// What the dictionary's keys are, in its order.
+    /// The meaning of the dictionary's keys, in its order.
     private var keys: [Key] = []
     private let destinations: BatchDestinations
 
-    /// The portion's rows, whose keys they are yet to get, and the columns that each was given.
+    /// The portion's rows, which have no keys yet, and the columns that were set in each.
     private(set) var insertions: [ChangeSet.Insertion] = []
     private(set) var given: [IndexMask] = []
 
@@ -115,7 +116,7 @@ final class BatchRows {
                 case .nothing: break
                 }
             }
-            // Whoever keeps it shall find in it what he put there.
+            // If the handler keeps the dictionary, its values must stay in it.
             if isKnownUniquelyReferenced(&dictionary) {
                 dictionary.clear()
             } else {
@@ -137,7 +138,7 @@ final class BatchRows {
         try add(value, slot, key)
     }
 
-    /// A value of a to-one's destination; what is no property is left out.
+    /// Sets a to-one by a value of its destination; ignores a key that is no property.
     private func addUnique(_ value: Any, _ key: String) throws {
         let keys = key.split(separator: ".").map(String.init)
         guard keys.count > 1, let (slot, rest) = entity.slot(at: keys[...]), !rest.isEmpty,
@@ -236,7 +237,7 @@ final class BatchRows {
         mask.insert(Int(facts.column))
         let place = entity.layout.orderColumnOfSlot[slot]
         if place >= 0 {
-            // The writer knows which it is: behind the members that are there.
+            // The writer decides the position: after the existing members.
             builder.setInteger(0, at: place)
             mask.insert(place)
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an ``NSBatchDeleteRequest`` returns.
+/// The kind of result of an ``NSBatchDeleteRequest``.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     /// A `Bool`: whether it was done.
     case resultTypeStatusOnly = 0
@@ -10,27 +10,27 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     case resultTypeCount = 2
 }
 
-/// Deletes many objects straight in a store: none is read, `prepareForDeletion` is not called, no context is told.
+/// Deletes many objects directly in a store: reads none, does not call `prepareForDeletion`, and notifies no context.
 ///
 ///     let old = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
 ///     old.predicate = NSPredicate(format: "listed == NO")
 ///     try context.execute(NSBatchDeleteRequest(fetchRequest: old))
 ///     // DELETE FROM ZITEM AS t0 WHERE t0.ZLISTED = ?
 ///
-/// Delete rules hold: references are set to nil, objects that cascade go, too, and a rule that denies it makes the request fail
-/// with 1600; then nothing is deleted. Limits of relationships and validation of the class's own are not looked at.
+/// Delete rules apply: references are set to nil, and cascades delete further objects. A Deny rule makes the request
+/// fail with 1600; then nothing is deleted. Limits of relationships and the class's own validation are not checked.
 ///
-/// Takes the same stores as an ``NSBatchInsertRequest``.
+/// Supports the same stores as an ``NSBatchInsertRequest``.
 ///
-/// Differs from Apple: a request for objects of one class is no `NSFetchRequest<any NSFetchRequestResult>`; make one of it with
-/// `NSFetchRequest(books)`.
+/// Differs from Apple: a request for objects of one class is no `NSFetchRequest<any NSFetchRequestResult>`; convert it
+/// with `NSFetchRequest(books)`.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// Which objects are deleted; limit and offset count.
     public final let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     let objectIDs: [NSManagedObjectID]?
-    /// What the request returns.
+    /// The kind of result.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
-    /// Contexts that are told of what was deleted, when it is done. Apple's framework has no such property.
+    /// Contexts into which the deletions are merged afterwards. Apple's framework has no such property.
     public final var mergesInto: [NSManagedObjectContext] = []
 
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
@@ -66,14 +66,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What an ``NSBatchDeleteRequest`` did.
+/// The result of an ``NSBatchDeleteRequest``.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
-    /// See ``NSBatchDeleteRequestResultType``: what it is of.
+    /// The result, of the type that ``NSBatchDeleteRequestResultType`` says.
     public let result: Any?
-    /// What the request was to return.
+    /// The requested kind of result.
     public let resultType: NSBatchDeleteRequestResultType
 
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public convenience override init() { self.init(nil, .resultTypeStatusOnly) }
 
     init(_ result: Any?, _ resultType: NSBatchDeleteRequestResultType) {

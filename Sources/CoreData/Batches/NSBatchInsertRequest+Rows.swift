@@ -1,8 +1,8 @@
 import Foundation
 
 extension NSBatchInsertRequest {
-    /// Inserts rows of values by key paths, one for each tuple that the handler returns, until it returns `nil`: no object and no
-    /// dictionary is made.
+    /// Creates a request that inserts rows of values by key paths, one for each tuple that the handler returns, until
+    /// it returns `nil`. It makes no objects and no dictionaries.
     ///
     ///     var lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").makeIterator()
     ///     let request = try NSBatchInsertRequest(\Item.name, \.quantity, \.unit?.name) {
@@ -11,12 +11,13 @@ extension NSBatchInsertRequest {
     ///     try context.execute(request)
     ///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZNAME, …) VALUES (?, ?, ?, ?, …), (?, ?, ?, ?, …), …
     ///
-    /// The types are those of the properties. A to-one relationship is set by the ID of its destination, `\.unit?.persistentID`, or by
-    /// a unique value of it, `\.unit?.name`. What no key path names has its default value. An `entityName` is needed where several
-    /// entities have the class.
+    /// The types are those of the properties. A to-one relationship is set by the ID of its destination,
+    /// `\.unit?.persistentID`, or by a unique value of it, `\.unit?.name`. Properties without a key path get their
+    /// default values. An `entityName` is needed if several entities have the class.
     ///
-    /// - Throws: an error that names a key path that is no property. When the request runs, also one for a to-many relationship, for
-    ///   an attribute of a destination that no uniqueness constraint has for itself, and for a destination that is not there.
+    /// - Throws: an error that names a key path that is no property. When the request runs, also an error for a to-many
+    ///   relationship, for an attribute of a destination that has no uniqueness constraint of its own, and for a
+    ///   destination that does not exist.
     ///
     /// Not in Apple's API.
     public convenience init<
@@ -69,7 +70,7 @@ extension NSBatchInsertRequest {
     }
 }
 
-/// Where the rows of a batch insert come from that are tuples.
+/// The source of a batch insert's rows that are tuples.
 class BatchRowSource {
     let names: [String]
     let shape: TupleShape
@@ -79,14 +80,15 @@ class BatchRowSource {
         self.shape = shape
     }
 
-    /// Calls `body` with the memory of the next row; `false` where there is none.
+    /// Calls `body` with the memory of the next row; returns `false` if there is none.
     func next(_ body: (UnsafeRawPointer) throws -> Void) throws -> Bool { false }
 }
 
-/// What is returned is `Row?`. It is a parameter of its own, since the type would otherwise be looked up for every row.
+/// The handler returns `Row?`. That type is a generic parameter of its own, since it would otherwise be looked up for
+/// every row.
 private final class TupleSource<Row, Returned>: BatchRowSource {
     private let handler: () throws -> Returned
-    /// Where it is returned to, it is read: what an optional wraps lies at its beginning.
+    /// The memory of the returned value is read directly: an optional's value is at its beginning.
     private let place = UnsafeMutablePointer<Returned>.allocate(capacity: 1)
 
     init(_ names: [String], _ shape: TupleShape, _ handler: @escaping () throws -> Returned) {

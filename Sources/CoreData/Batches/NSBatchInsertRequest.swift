@@ -1,16 +1,16 @@
 import Foundation
 
-/// What an ``NSBatchInsertRequest`` returns.
+/// The kind of result of an ``NSBatchInsertRequest``.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
     /// A `Bool`: whether it was done.
     case statusOnly = 0
-    /// `[NSManagedObjectID]`: the objects that were inserted, and those that took values because of a constraint.
+    /// `[NSManagedObjectID]`: the objects that were inserted, and those that got values because of a constraint.
     case objectIDs = 1
     /// An `Int`: how many those are.
     case count = 2
 }
 
-/// Inserts many objects straight into a store: no object is made, nothing is validated, no context is told.
+/// Inserts many objects directly into a store: makes no objects, validates nothing, and notifies no context.
 ///
 ///     let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Milk"], ["name": "Bread", "quantity": 2]])
 ///     request.resultType = .count
@@ -18,26 +18,27 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 ///     // INSERT INTO ZITEM (Z_PK, Z_ENT, Z_OPT, ZNAME, …) VALUES (?, ?, ?, ?, …), (?, ?, ?, ?, …)
 ///     result?.result as? Int                                                          // 2
 ///
-/// What is not given has its default value. Where a value that must be unique is taken, the context's merge policy says what
-/// happens: with `mergeByPropertyObjectTrump` or `overwrite` the row that is there takes the given values, with
-/// `mergeByPropertyStoreTrump` or `rollback` it stays as it is, else the request fails and inserts nothing.
+/// Properties that are not set get their default values. If a value that must be unique is taken, the context's merge
+/// policy decides. With `mergeByPropertyObjectTrump` or `overwrite` the existing row gets the new values. With
+/// `mergeByPropertyStoreTrump` or `rollback` it stays unchanged. Otherwise the request fails and inserts nothing.
 ///
-/// A handler is asked for one object after the other, until it returns `true`; what it filled in then is not inserted. Memory
-/// does not grow with the number of objects.
+/// A handler is called for one object after the other, until it returns `true`; values that it sets in that call are
+/// not inserted. Memory does not grow with the number of objects.
 ///
-/// Stores that are databases take it: SQLite in a file, `NSInMemoryStoreType`, which is SQLite too, and PostgreSQL. XML and binary stores
-/// and those of your own classes refuse it with 134091. Apple's framework refuses it for `NSInMemoryStoreType`, too.
+/// Stores that are databases support it: SQLite in a file, `NSInMemoryStoreType`, which is SQLite too, and PostgreSQL.
+/// XML and binary stores and stores of your own classes refuse it with 134091. Apple's framework refuses it for
+/// `NSInMemoryStoreType`, too.
 ///
-/// Differs from Apple: a to-one relationship takes the `NSManagedObjectID` of an object in the same store, or, by a key path, a unique
-/// value of it; a handler with an object sets it to an object of whatever context that is saved. Rows can come typed, see
-/// ``init(_:_:_:entityName:rowHandler:)``.
+/// Differs from Apple: a to-one relationship accepts the `NSManagedObjectID` of an object in the same store, or, by a
+/// key path, a unique value of it. A handler with an object can set it to a saved object of any context. Rows can be
+/// typed, see ``init(_:_:_:entityName:rowHandler:)``.
 ///
 ///     ["name": "Milk", "unit": litre.objectID]        // or
 ///     ["name": "Milk", "unit.name": "Litre"]          // SELECT t0.Z_PK, t0.Z_ENT FROM ZUNIT t0 WHERE t0.ZNAME = ?, once for each name
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The entity's name.
     public final let entityName: String
-    /// The entity; `nil` where the request was made with a name.
+    /// The entity; `nil` if the request was made with a name.
     public final let entity: NSEntityDescription?
     /// Values by the names of properties; of other names nothing is taken.
     open var objectsToInsert: [[String: Any]]?
@@ -45,11 +46,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var dictionaryHandler: ((_ dictionary: NSMutableDictionary) -> Bool)?
     /// Fills in the next object, which is the same again and again; returns `true` when there is none.
     open var managedObjectHandler: ((_ object: NSManagedObject) -> Bool)?
-    /// Gives tuples, where the request was made with key paths.
+    /// The source of tuples, if the request was made with key paths.
     final var rowSource: BatchRowSource?
-    /// What the request returns.
+    /// The kind of result.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
-    /// Contexts that are told of what was inserted, when it is done. Apple's framework has no such property.
+    /// Contexts into which the insertions are merged afterwards. Apple's framework has no such property.
     public final var mergesInto: [NSManagedObjectContext] = []
 
     open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
@@ -114,14 +115,14 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What an ``NSBatchInsertRequest`` did.
+/// The result of an ``NSBatchInsertRequest``.
 open class NSBatchInsertResult: NSPersistentStoreResult {
-    /// See ``NSBatchInsertRequestResultType``: what it is of.
+    /// The result, of the type that ``NSBatchInsertRequestResultType`` says.
     public let result: Any?
-    /// What the request was to return.
+    /// The requested kind of result.
     public let resultType: NSBatchInsertRequestResultType
 
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public convenience override init() { self.init(nil, .statusOnly) }
 
     init(_ result: Any?, _ resultType: NSBatchInsertRequestResultType) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an ``NSBatchUpdateRequest`` returns.
+/// The kind of result of an ``NSBatchUpdateRequest``.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     /// A `Bool`: whether it was done.
     case statusOnlyResultType = 0
@@ -10,7 +10,7 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     case updatedObjectsCountResultType = 2
 }
 
-/// Sets properties of many objects straight in a store: no object is read, nothing is validated, no context is told.
+/// Sets properties of many objects directly in a store: reads no objects, validates nothing, and notifies no context.
 ///
 ///     let request = NSBatchUpdateRequest(entityName: "Item")
 ///     request.predicate = NSPredicate(format: "listed == YES")
@@ -18,10 +18,11 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 ///     try context.execute(request)
 ///     // UPDATE ZITEM AS t0 SET ZLISTED = ?, ZPRICE = t0.ZPRICE * ?, Z_OPT = IFNULL(t0.Z_OPT, 0) + 1 WHERE t0.ZLISTED = ?
 ///
-/// The versions of the rows grow, so that a context that changed one of the objects meanwhile finds a conflict when it saves.
-/// Contexts show the new values after ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)`` with the IDs.
+/// The versions of the rows increase. A context that changed one of the objects meanwhile therefore finds a conflict
+/// when it saves. Contexts show the new values after
+/// ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)`` with the IDs.
 ///
-/// Takes the same stores as an ``NSBatchInsertRequest``.
+/// Supports the same stores as an ``NSBatchInsertRequest``.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The entity's name.
     public final let entityName: String
@@ -39,12 +40,12 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     open var predicate: NSPredicate?
     /// Whether objects of subentities are updated, too.
     open var includesSubentities = true
-    /// New values by the names of properties or by `NSPropertyDescription`s: constants, `NSNull` for nil, or an `NSExpression`
-    /// of the object's own attributes. A to-one relationship takes an `NSManagedObjectID`.
+    /// New values by the names of properties or by `NSPropertyDescription`s: constants, `NSNull` for nil, or an
+    /// `NSExpression` of the object's own attributes. A to-one relationship takes an `NSManagedObjectID`.
     open var propertiesToUpdate: [AnyHashable: Any]?
-    /// What the request returns.
+    /// The kind of result.
     open var resultType: NSBatchUpdateRequestResultType = .statusOnlyResultType
-    /// Contexts that are told of what was updated, when it is done. Apple's framework has no such property.
+    /// Contexts into which the updates are merged afterwards. Apple's framework has no such property.
     public final var mergesInto: [NSManagedObjectContext] = []
 
     open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
@@ -71,14 +72,14 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What an ``NSBatchUpdateRequest`` did.
+/// The result of an ``NSBatchUpdateRequest``.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
-    /// See ``NSBatchUpdateRequestResultType``: what it is of.
+    /// The result, of the type that ``NSBatchUpdateRequestResultType`` says.
     public let result: Any?
-    /// What the request was to return.
+    /// The requested kind of result.
     public let resultType: NSBatchUpdateRequestResultType
 
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public convenience override init() { self.init(nil, .statusOnlyResultType) }
 
     init(_ result: Any?, _ resultType: NSBatchUpdateRequestResultType) {

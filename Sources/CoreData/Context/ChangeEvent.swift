@@ -1,29 +1,34 @@
-/// The objects that one event touched; each at most once a list, flags tell which lists it is in.
+/// The changes of one event: everything that happened to a context's objects since changes were last processed.
+///
+/// Each object is in a list at most once; its flags say in which lists it is. Lists marked "for followers" stay empty
+/// while the context has no ``ChangeFollower``.
 struct ChangeEvent {
     var inserted: [NSManagedObject] = []
     var updated: [NSManagedObject] = []
     var deleted: [NSManagedObject] = []
     var refreshed: [NSManagedObject] = []
     var invalidated: [NSManagedObject] = []
-    /// With other values than before, which only those who observe them are told.
+    /// Objects that got other values without being changed here. Only observers of their properties are notified.
     var observed: [NSManagedObject] = []
-    /// Merged, of a child context, with the values that they had: lists that have them need not tell of them; noted for followers only.
+    /// For followers: objects that a child context saved with the values that they had. Lists that hold them need no
+    /// notification.
     var unchanged: Set<ObjectReference> = []
-    /// Inserted by another context, and made known to this one.
+    /// Objects that another context inserted, and that a merge registered here.
     var mergedInsertions: [NSManagedObject] = []
-    /// Rows that another context changed, also of objects that this one does not know; noted for followers only.
+    /// For followers: rows that another context changed, with and without objects in this context.
     var mergedUpdates: [NSManagedObjectID] = []
-    /// Rows that another context changed, or deleted, and of whose former values this one knows nothing; noted for followers only.
-    var strangers: [NSManagedObjectID] = []
-    var deletedStrangers: [NSManagedObjectID] = []
-    /// What rows led to before another context changed them; noted for followers only.
-    var formerDestinations: [NSManagedObject] = []
-    /// Deleted before, and not any more.
+    /// For followers: rows that another context changed, and whose previous values this context does not know.
+    var unknownUpdates: [NSManagedObjectID] = []
+    /// For followers: rows that another context deleted, and whose previous values this context does not know.
+    var unknownDeletions: [NSManagedObjectID] = []
+    /// For followers: objects to which rows referred before another context changed the rows.
+    var previousDestinations: [NSManagedObject] = []
+    /// Objects that were deleted before the event and are not deleted any more.
     var restored: [NSManagedObject] = []
-    /// What undo needs of the objects that leave; recorded while there is an undo manager.
-    var leaving: [LeavingObject] = []
+    /// The states of objects that were deleted or left the context, for undo. Empty without an undo manager.
+    var deletedStates: [DeletedObjectState] = []
 
-    /// Calls `body` with what was inserted, updated and deleted.
+    /// Calls `body` with each inserted, updated and deleted object.
     func forEachObject(_ body: (NSManagedObject) -> Void) {
         inserted.forEachHeld(body)
         updated.forEachHeld(body)
@@ -32,7 +37,7 @@ struct ChangeEvent {
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && invalidated.isEmpty
-            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && strangers.isEmpty
-            && deletedStrangers.isEmpty && restored.isEmpty && observed.isEmpty
+            && mergedInsertions.isEmpty && mergedUpdates.isEmpty && unknownUpdates.isEmpty
+            && unknownDeletions.isEmpty && restored.isEmpty && observed.isEmpty
     }
 }

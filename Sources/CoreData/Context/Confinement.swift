@@ -2,10 +2,10 @@ import CObjectRuntime
 import Foundation
 import Synchronization
 
-/// Which contexts the calling thread may use now.
+/// Knows which contexts the calling thread may use now.
 ///
-/// Each thread has a stack of the contexts whose blocks it runs, kept in the frames of those blocks; the top is
-/// in a thread-local pointer. A block inside a block of another context may use both.
+/// Each thread has a stack of the contexts whose blocks it runs. The stack is kept in the frames of those blocks, and a
+/// thread-local pointer refers to its top. A block inside a block of another context may use both contexts.
 enum Confinement {
     struct Frame {
         let context: UnsafeMutableRawPointer
@@ -36,7 +36,7 @@ enum Confinement {
         return false
     }
 
-    /// The context whose block the thread runs, the innermost one.
+    /// The context of the innermost block that the thread runs.
     static var current: NSManagedObjectContext? {
         guard let frame = ocd_current_owner()?.assumingMemoryBound(to: Frame.self) else { return nil }
         return Unmanaged<NSManagedObjectContext>.fromOpaque(frame.pointee.context).takeUnretainedValue()
@@ -56,10 +56,10 @@ enum Confinement {
 
     // MARK: Wrong uses
 
-    /// Tells of a use off the context's queue: stops the program where that was asked for, else logs it, once for each place
-    /// that it comes from.
+    /// Reports a use off the context's queue: stops the program if it asked for that, else logs the use once per call
+    /// site.
     ///
-    /// Not inlined, so that the place is that many frames away.
+    /// Not inlined, so that the call site is a fixed number of frames away.
     @inline(never)
     static func report(_ what: String, context: NSManagedObjectContext) {
         if stopsProgram { fatalError(message(what, context)) }
@@ -68,7 +68,7 @@ enum Confinement {
         CoreDataLog.general.error("\(message(what, context))")
     }
 
-    /// Guards the places that were told of.
+    /// Guards the call sites that were reported.
     private static let places = Mutex<Set<UInt64>>([])
     private static let mostPlaces = 1000
 

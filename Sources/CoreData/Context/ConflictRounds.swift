@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rounds of one save in which the merge policy resolves what was in the way.
+/// The rounds of one save in which the merge policy resolves conflicts.
 ///
 /// ```
 ///  save ──conflicts──▶ policy changes objects ──▶ save ──conflicts──▶ … ──▶ written ──▶ ObjectsDidChange
@@ -8,16 +8,20 @@ import Foundation
 ///                        ▼                          ▼
 ///                      every object as before the first round
 /// ```
-/// Nobody is told of what the policy changed before it is written.
+/// Observers are notified of the policy's changes after they are written.
+///
+/// Invariants:
+/// - One value belongs to one save: it is made at the first conflict.
+/// - The state before the first round is kept until the save ends, unless the policy never changes an object.
 final class ConflictRounds {
     private let context: NSManagedObjectContext
     private let policy: NSMergePolicy
     private var before: ContextState?
     private var count = 0
-    /// What the last round was asked about values that are taken.
+    /// The constraint conflicts of the last round. The same conflicts again mean that the policy did not resolve them.
     private var asked: [ConstraintQuestion] = []
 
-    /// Whoever loses so many races against other writers gives up.
+    /// The number of rounds after which a save that keeps losing races against other writers fails.
     private static let limit = 200
 
     private struct ConstraintQuestion: Hashable {
@@ -34,9 +38,9 @@ final class ConflictRounds {
         type(of: policy) == NSMergePolicy.self && policy.mergeType == .errorMergePolicyType
     }
 
-    /// Has the policy resolve the conflicts.
+    /// Lets the merge policy resolve the conflicts.
     ///
-    /// - Throws: what the policy throws, or an error that says why to save again would be in vain.
+    /// - Throws: the policy's error, or an error that says why another attempt would fail, too.
     func resolve(_ conflicts: SaveConflicts) throws {
         count += 1
         guard count <= Self.limit else {
@@ -52,9 +56,9 @@ final class ConflictRounds {
         }
         if !questions.isEmpty, questions == asked { throw unresolved(conflicts) }
         asked = questions
-        let wasProcessing = context.isProcessing
-        context.isProcessing = true
-        defer { context.isProcessing = wasProcessing }
+        let wasProcessing = context.pendingChanges.isProcessing
+        context.pendingChanges.isProcessing = true
+        defer { context.pendingChanges.isProcessing = wasProcessing }
         if type(of: policy) != NSMergePolicy.self {
             conflicts.rows.forEach { $0.takeSnapshots() }
             conflicts.values.forEach { $0.takeSnapshots() }
@@ -66,11 +70,12 @@ final class ConflictRounds {
         try validateChanged(besides: conflicts.rows.filter { $0.newVersionNumber == 0 }.map(\.sourceObject))
     }
 
-    /// What the policy changed has not been validated as it is now. Of objects without rows there is nothing to write.
+    /// Validates the objects that the policy changed. Deleted objects without a row are not written, so they are
+    /// skipped.
     private func validateChanged(besides gone: [NSManagedObject]) throws {
         var seen = Set(gone.filter(\.isDeleted).map(ObjectReference.init))
         while true {
-            let event = context.event
+            let event = context.pendingChanges.event
             let next = (event.inserted + event.updated + event.refreshed + event.deleted).filter {
                 $0.registry === context.registry && $0.hasChanges && seen.insert(ObjectReference($0)).inserted
             }
@@ -93,30 +98,30 @@ final class ConflictRounds {
             return false
         }
         if conflict.newVersionNumber == 0 { return object.isUpdated && !object.isDeleted && !object.hasOnlyLost }
-        let isChecked = context.checkedList.contains { $0 === object }
+        let isChecked = context.pendingChanges.versionChecked.contains { $0 === object }
         guard object.isUpdated || object.isDeleted || isChecked else { return false }
         return object.rowView.map { Int($0.version) == conflict.oldVersionNumber } ?? false
     }
 
-    /// The save failed: objects are as they were, but those of stores that were written.
-    func takeBack(except stores: Set<Int32>) {
+    /// Restores the objects after a failed save, except those of stores that were committed.
+    func rollBack(except stores: Set<Int32>) {
         before?.restore(context, except: stores)
         before = nil
-        context.absorbed = []
+        context.saveState.absorbedInsertions = []
     }
 
-    /// The save succeeded: tells of what the policy changed.
+    /// Ends the rounds of a save that succeeded: observers are notified of the policy's changes.
     func finish() {
         before = nil
-        for absorbed in context.absorbed {
+        for absorbed in context.saveState.absorbedInsertions {
             context.registry.alias(absorbed: absorbed.temporaryKey, to: absorbed.survivor.objectID)
         }
-        if !context.absorbed.isEmpty, context.isKnownElsewhere {
-            context.renamings.wrappingAdd(1, ordering: .releasing)
+        if !context.saveState.absorbedInsertions.isEmpty, context.isKnownElsewhere {
+            context.children.notePermanentKeys()
         }
-        context.absorbed = []
-        context.isResolved = true
+        context.saveState.absorbedInsertions = []
+        context.saveState.isEndingPolicyEvent = true
         context.processPendingChanges()
-        context.isResolved = false
+        context.saveState.isEndingPolicyEvent = false
     }
 }

@@ -1,14 +1,14 @@
 import CoreDataModel
 import Foundation
 
-// Relationships without inverse that lead to an object that is no more.
+// Relationships without an inverse that refer to a deleted object.
 extension ConstraintConflictResolution {
-    /// Has them lead to the survivor. Only new and changed objects can have them to a new object; to one with a row any row can lead,
-    /// also one that nobody has in memory.
+    /// Redirects these relationships to the survivor. Only new and changed objects can refer to a new object. Any row
+    /// can refer to an object with a row, also a row that is not in memory.
     func redirectOneWayReferences() throws {
         guard !survivors.isEmpty else { return }
         let referrers = try referrers(to: merged)
-        for object in [context.insertedList, context.updatedList, referrers].joined() {
+        for object in [context.pendingChanges.inserted, context.pendingChanges.updated, referrers].joined() {
             guard !object.relations.isEmpty, object.hasChanges || !referrers.isEmpty, isPresent(object) else {
                 continue
             }
@@ -33,13 +33,14 @@ extension ConstraintConflictResolution {
         }
     }
 
-    /// Who leads to the object by a relationship that cannot lead to the survivor, whose entity is not the destination's.
+    /// Returns an object that refers to this one by a relationship whose destination entity excludes the survivor.
     func referrer(
         to object: NSManagedObject, thatCannotLeadTo survivor: NSManagedObject
     ) throws -> (object: NSManagedObject, relationship: String)? {
         guard let model = context.coordinator?.runtime, !object.isStored || prefersMine else { return nil }
         let rows = object.isStored ? try referrers(to: [object]) : []
-        for referrer in [context.insertedList, context.updatedList, rows].joined() where isPresent(referrer) {
+        for referrer in [context.pendingChanges.inserted, context.pendingChanges.updated, rows].joined()
+        where isPresent(referrer) {
             for (index, slot) in referrer.runtime.relationSlots.enumerated() where referrer.relations.isRead(index) {
                 let info = referrer.runtime.slots[slot]
                 guard let relationship = info.relationship, relationship.inverseSlot == nil, !info.property.isTransient,
@@ -53,7 +54,7 @@ extension ConstraintConflictResolution {
         return nil
     }
 
-    /// The objects whose rows lead to one of the rows that go, with these relationships read.
+    /// Returns the objects whose rows refer to one of the rows to be deleted, with these relationships read.
     ///
     ///     SELECT … FROM ZPERSON t0 WHERE t0.ZFAVOURITE IN (?)
     private func referrers(to goers: [NSManagedObject]) throws -> [NSManagedObject] {
@@ -62,7 +63,7 @@ extension ConstraintConflictResolution {
         for runtime in model.entities {
             for slot in runtime.relationSlots {
                 let info = runtime.slots[slot]
-                // What an ancestor declares is asked of the ancestor.
+                // The relationship is queried once, for the entity that declares it.
                 guard info.property.declaringEntity == runtime.ordinal, !info.property.isTransient,
                     let relationship = info.relationship, relationship.inverseSlot == nil
                 else { continue }

@@ -3,21 +3,21 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Resolves conflicts over values that must be unique: of the objects that would have the same values one survives. Writes nothing.
+/// Resolves conflicts of uniqueness constraints: of the objects with equal values, one survives. Writes nothing.
 ///
 /// ```
-///  new object ──what was set, where it wins──▶ survivor: the row's object, else the first of the new ones
-///      ▲                                          ▲
-///      └── references ───────redirected───────────┘
+///  new object ──values that were set, if they win──▶ survivor: the row's object, else the first new one
+///      ▲                                                ▲
+///      └── references ─────────redirected───────────────┘
 /// ```
-/// The new object leaves the context; an object that has a row itself is treated as ``resolve(stored:against:_:)`` says.
+/// The new object leaves the context. For an object that has a row itself, see ``resolve(stored:against:_:)``.
 final class ConstraintConflictResolution {
     let context: NSManagedObjectContext
     let type: NSMergePolicyType
-    /// Who took the place of whom.
+    /// The survivor of each object that was replaced.
     private(set) var survivors: [ObjectIdentifier: NSManagedObject] = [:]
     private var dropped: [NSManagedObject] = []
-    /// Of those, whoever has a row that goes.
+    /// The replaced objects whose rows will be deleted.
     private(set) var merged: [NSManagedObject] = []
     /// Objects of the row conflicts that this came to.
     private lazy var rows = RowConflictResolution(context, .rollbackMergePolicyType)
@@ -31,7 +31,7 @@ final class ConstraintConflictResolution {
 
     func resolve(_ conflicts: [NSConstraintConflict]) throws {
         try readRows(of: conflicts.compactMap(\.databaseObject))
-        // Of all before the first is resolved: whoever gets the error finds everything as it was.
+        // Check all conflicts before the first is resolved: after an error every object is unchanged.
         for conflict in conflicts { try checkPlaces(conflict, conflict.conflictingObjects.filter(isPresent)) }
         for conflict in conflicts {
             let objects = conflict.conflictingObjects.filter(isPresent)
@@ -55,15 +55,15 @@ final class ConstraintConflictResolution {
             && survivors[ObjectIdentifier(object)] == nil
     }
 
-    /// The object, or who took its place.
+    /// Returns the object, or the object that replaced it.
     func survivor(of object: NSManagedObject) -> NSManagedObject? {
         var object = object
         while let next = survivors[ObjectIdentifier(object)] { object = next }
         return isPresent(object) ? object : nil
     }
 
-    /// Throws for what would be lost without a word since the survivor is of another entity of the hierarchy: values that were set on an
-    /// object and win, and what leads to it, whoever wins.
+    /// Throws if the survivor, which is of another entity of the hierarchy, cannot take over something: values that
+    /// were set on an object and win, and references to it.
     private func checkPlaces(_ conflict: NSConstraintConflict, _ objects: [NSManagedObject]) throws {
         let survivor = conflict.databaseObject.flatMap(survivor) ?? objects.first(where: \.isStored) ?? objects.first
         guard let survivor else { return }
@@ -96,8 +96,8 @@ final class ConstraintConflictResolution {
         )
     }
 
-    /// Whether objects lead to this one by the inverse of its relationship, which would lead to the survivor then. A to-one that makes it one
-    /// of many is a value of its own.
+    /// Returns whether objects refer to this one by the inverse of its relationship. These references would be
+    /// redirected to the survivor. A to-one that makes the object one of many is a value of its own.
     private func isReferred(_ object: NSManagedObject, by slot: Int) -> Bool {
         let info = object.runtime.slots[slot]
         guard !object.isStored || prefersMine, !info.property.isTransient, info.relationship?.inverseSlot != nil else {
@@ -117,7 +117,7 @@ final class ConstraintConflictResolution {
         return !attribute.isDerived && !object.attributeValue(slot).isNull
     }
 
-    /// Gives the objects of rows that are in the way the rows as they are now, with few statements.
+    /// Reads the current rows of the conflicting objects, with few statements.
     private func readRows(of objects: [NSManagedObject]) throws {
         let clean = objects.filter { isPresent($0) && $0.isStored && !$0.hasChanges }
         for members in Dictionary(grouping: clean, by: { [Int($0.storeIndex), $0.home.root] }).values {
@@ -141,6 +141,7 @@ final class ConstraintConflictResolution {
         if object.isStored {
             try resolve(stored: object, against: survivor, constraint)
         } else {
+            context.objectWillMerge?(object, survivor)
             if prefersMine { giveValues(of: object, to: survivor) }
             redirectReferences(of: object, to: survivor)
             drop(object, for: survivor)
@@ -150,24 +151,26 @@ final class ConstraintConflictResolution {
     private func drop(_ object: NSManagedObject, for survivor: NSManagedObject) {
         survivors[ObjectIdentifier(object)] = survivor
         dropped.append(object)
-        context.event.deleted.append(object)
+        context.pendingChanges.event.deleted.append(object)
         if object.hasTemporaryKey, object.cachedID != nil || context.isKnownElsewhere {
-            context.absorbed.append((object.primaryKey, survivor))
+            context.saveState.absorbedInsertions.append((object.primaryKey, survivor))
         }
     }
 
     // MARK: Objects that have rows themselves
 
-    /// An object that was changed so that it has the values of another one's row. Both are in the store, so the constraint says of two
-    /// rows that they are the same thing.
+    /// Resolves a conflict between an object that was changed and another row with the same values. Both rows are in
+    /// the store, so the constraint says that they are the same thing.
     ///
-    /// - Where the context wins, they become one: the other row's object takes what was changed here and is what others refer to
-    ///   from now on, and this one is deleted.
-    /// - Where the store wins, the constraint's properties (under rollback all) are what they were.
+    /// - If the context wins, they become one: the other row's object gets the changes and the references of this
+    ///   object, and this object is deleted.
+    /// - If the store wins, the constraint's properties get their former values; under the rollback policy, all
+    ///   properties.
     private func resolve(
         stored object: NSManagedObject, against survivor: NSManagedObject, _ constraint: [String]
     ) throws {
         if prefersMine {
+            context.objectWillMerge?(object, survivor)
             giveValues(of: object, to: survivor)
             for (slot, info) in object.runtime.slots.enumerated()
             where info.isToMany && info.relationship?.inverseSlot != nil && !info.property.isTransient {
@@ -175,6 +178,11 @@ final class ConstraintConflictResolution {
             }
             redirectReferences(of: object, to: survivor)
             survivors[ObjectIdentifier(object)] = survivor
+            // New objects that this object absorbed in an earlier round now become the survivor.
+            for index in context.saveState.absorbedInsertions.indices
+            where context.saveState.absorbedInsertions[index].survivor === object {
+                context.saveState.absorbedInsertions[index].survivor = survivor
+            }
             merged.append(object)
             context.delete(object)
             return
@@ -196,12 +204,13 @@ final class ConstraintConflictResolution {
             }
         }
         if object.isUpdated, !object.hasPersistentChangedValues { object.flags.remove(.updated) }
-        context.event.refreshed.append(object)
+        context.pendingChanges.event.refreshed.append(object)
     }
 
     // MARK: Values
 
-    /// What was set on the object is set on the survivor; what never was, and what it has already, stays.
+    /// Sets the values that were set on the object on the survivor. Properties that were never set, and equal values,
+    /// stay unchanged.
     private func giveValues(of object: NSManagedObject, to survivor: NSManagedObject) {
         guard let changed = object.values?.changed else { return }
         var same: [(place: Int, value: Value)] = []
@@ -214,7 +223,7 @@ final class ConstraintConflictResolution {
             let value = object.attributeValue(slot)
             if survivor.attributeValue(place) != value {
                 survivor.setAttribute(value, place)
-            } else if !object.isStored {
+            } else {
                 same.append((place, value))
             }
         }
@@ -227,7 +236,7 @@ final class ConstraintConflictResolution {
         }
     }
 
-    /// The survivor's slot for a property of the object; `nil` where its entity does not have it.
+    /// Returns the survivor's slot for a property of the object; `nil` if its entity does not have the property.
     private func slot(_ slot: Int, of object: NSManagedObject, in survivor: NSManagedObject) -> Int? {
         if object.runtime === survivor.runtime { return slot }
         let info = object.runtime.slots[slot]
@@ -239,7 +248,8 @@ final class ConstraintConflictResolution {
 
     // MARK: References
 
-    /// Whoever refers to the object refers to the survivor; where the context wins, the survivor refers to what the object referred to.
+    /// Redirects references to the object to the survivor. If the context wins, the survivor also gets the object's own
+    /// references.
     private func redirectReferences(of object: NSManagedObject, to survivor: NSManagedObject) {
         guard !object.relations.isEmpty else { return }
         for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
@@ -282,7 +292,7 @@ final class ConstraintConflictResolution {
         object.assignToOne(nil, slot)
     }
 
-    /// The survivor stands where the object stood.
+    /// Replaces the object by the survivor.
     func replace(
         _ object: NSManagedObject, by survivor: NSManagedObject, among target: NSManagedObject, _ slot: Int
     ) {

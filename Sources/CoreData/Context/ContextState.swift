@@ -1,8 +1,9 @@
 import CoreDataPrimitives
 
-/// What a context knows of its objects at one moment, to be put back.
+/// The state of a context's objects before a merge policy changes them, so that a failed save can restore it.
 ///
-/// Costs a step for each registered object, and a copy of what was set; made only where a save meets a conflict.
+/// It is made only if a save meets a conflict. Cost: one step for each registered object, and a copy of the changed
+/// values.
 struct ContextState {
     private struct Kept {
         let object: NSManagedObject
@@ -18,17 +19,17 @@ struct ContextState {
     private let updated: [NSManagedObject]
     private let deleted: [NSManagedObject]
     private let checked: [NSManagedObject]
-    private let unpropagated: [NSManagedObject]
+    private let awaitingDeleteRules: [NSManagedObject]
     private let event: ChangeEvent
     private let mayHaveDangling: Bool
 
     init(_ context: NSManagedObjectContext) {
-        inserted = context.insertedList
-        updated = context.updatedList
-        deleted = context.deletedList
-        checked = context.checkedList
-        unpropagated = context.unpropagated
-        event = context.event
+        inserted = context.pendingChanges.inserted
+        updated = context.pendingChanges.updated
+        deleted = context.pendingChanges.deleted
+        checked = context.pendingChanges.versionChecked
+        awaitingDeleteRules = context.pendingChanges.awaitingDeleteRules
+        event = context.pendingChanges.event
         mayHaveDangling = context.registry.mayHaveDangling
         let registered = context.registry.objects
         objects.reserveCapacity(registered.count)
@@ -46,7 +47,7 @@ struct ContextState {
         return relation
     }
 
-    /// Puts everything back; objects of those stores stay as they are.
+    /// Restores the state, except of objects of the given stores.
     func restore(_ context: NSManagedObjectContext, except stores: Set<Int32>) {
         let registry: ObjectRegistry = context.registry
         var known: Set<ObjectIdentifier> = []
@@ -64,12 +65,12 @@ struct ContextState {
                 .eventDeleted,
             ])
         }
-        context.insertedList = inserted
-        context.updatedList = updated
-        context.deletedList = deleted
-        context.checkedList = checked
-        context.unpropagated = unpropagated
-        context.event = event
+        context.pendingChanges.inserted = inserted
+        context.pendingChanges.updated = updated
+        context.pendingChanges.deleted = deleted
+        context.pendingChanges.versionChecked = checked
+        context.pendingChanges.awaitingDeleteRules = awaitingDeleteRules
+        context.pendingChanges.event = event
         registry.mayHaveDangling = mayHaveDangling
     }
 

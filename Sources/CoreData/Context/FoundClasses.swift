@@ -1,5 +1,5 @@
-/// The classes of objects, each once; noted while each object is at hand, since to look at all of them afterwards takes them
-/// through the processor's cache once more.
+/// The classes of objects, each once. They are collected while each object is processed anyway: a second pass over all
+/// objects would load them into the processor's cache again.
 struct FoundClasses {
     private(set) var classes: [AnyClass] = []
     private var last: AnyClass?

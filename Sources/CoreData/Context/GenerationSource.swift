@@ -29,7 +29,7 @@ final class GenerationReader {
         return true
     }
 
-    /// The generation that is read, pinned now if it is not yet; `nil` where the newest rows are read.
+    /// Returns the generation to read, and pins it if it is not pinned yet; `nil` if the newest rows are read.
     func generation() throws -> QueryGeneration? {
         switch state {
         case .newest: return nil
@@ -42,13 +42,13 @@ final class GenerationReader {
         }
     }
 
-    /// Goes on to what is there at the next read.
+    /// Moves to the newest generation at the next read.
     func advance() { if case .pinned = state { state = .atNextRead } }
 }
 
-/// A store as a context sees it that may be pinned to a generation: rows are read from that; saves go to the store itself.
+/// Reads a store in the generation to which a context is pinned; saves go to the store itself.
 ///
-/// A store that keeps no former state is read as it is.
+/// A store that keeps no former states is read in its current state.
 final class GenerationSource: ReadableSource {
     private let reader: Transfer<GenerationReader>
     private let base: any ReadableSource

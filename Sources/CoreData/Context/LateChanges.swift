@@ -1,15 +1,15 @@
-/// What was changed of a context's objects after a save had taken their values: no part of what it wrote, and not to be lost with
-/// becoming clean.
+/// Changes of a context's objects that were made after a save had read their values. The save did not write them, so
+/// they must survive when the objects become clean.
 ///
-/// A parent tells of what it took over, on the same thread, before the child's objects count as saved; a value transformer runs while
-/// rows are made.
+/// There are two causes. A parent notifies observers of the changes that it received, on the same thread, before the
+/// child's objects count as saved. And a value transformer runs while rows are made.
 ///
-///     parent's ObjectsDidChange ─▶ observer: draft.title = "…"        the next save of the child hands it to the parent
+///     parent's ObjectsDidChange ─▶ observer: draft.title = "…"        the child's next save hands it to the parent
 struct LateChanges {
     private let changes: [(object: NSManagedObject, values: [(slot: Int, value: Any?)])]
     private let deleted: [NSManagedObject]
 
-    /// Takes down what the event has, but for the objects that were in it before.
+    /// Records the changes of the event, except those of `earlier`.
     init(_ event: ChangeEvent, since earlier: ChangeEvent) {
         guard event.updated.count > earlier.updated.count || event.deleted.count > earlier.deleted.count else {
             (changes, deleted) = ([], [])
@@ -27,7 +27,7 @@ struct LateChanges {
 
     /// Makes the changes again, on objects that are clean now.
     func make(in context: NSManagedObjectContext) {
-        // Members are read anew: those that the object has would count as saved.
+        // Members are read again: the members in memory would count as saved.
         for (object, values) in changes {
             for (slot, _) in values where object.home.facts[slot].isToMany {
                 object.relations.forget(Int(object.home.facts[slot].relation))

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The blocks of main contexts, which the main queue runs in their order.
 ///
-/// While a block of the main queue turns the run loop, the main queue runs no other block, here as on Apple's platforms. An `async` test of
-/// the main actor that waits for an `XCTestExpectation` by `wait(for:timeout:)` does so. There a timer of the main run loop runs what
-/// the main queue cannot.
+/// While a block of the main queue turns the run loop, the main queue runs no other block, here as on Apple's
+/// platforms. An `async` test of the main actor that waits for an `XCTestExpectation` by `wait(for:timeout:)` does so.
+/// There a timer of the main run loop runs what the main queue cannot.
 ///
 /// ```
 ///  block ──▶ main queue ──────────────────────────────▶ runs it
@@ -18,7 +18,8 @@ final class MainQueueWork: Sendable {
 
     /// A block that is run once, by the main queue or by the timer.
     private final class Entry: @unchecked Sendable {
-        // Safe because `ticks` is guarded by the lock of the work, and the block belongs to the caller of `run()` that takes it.
+        // Safe because `ticks` is guarded by the lock of the work, and the block belongs to the caller of `run()` that
+        // takes it.
         private var block: (@Sendable () -> Void)?
         private let taken = Atomic<Bool>(false)
         var ticks = 0
@@ -36,7 +37,7 @@ final class MainQueueWork: Sendable {
     }
 
     private struct State {
-        /// Blocks that neither has run, and some that one has.
+        /// Blocks that have not run, and blocks that the other queue has run already.
         var waiting: ArraySlice<Entry> = []
         /// Set once the main thread has used a main context.
         var timer: Transfer<Timer>?
@@ -52,8 +53,8 @@ final class MainQueueWork: Sendable {
     private let state = Mutex(State())
     private let isPrepared = Atomic<Bool>(false)
 
-    /// Adds the timer to the main run loop, if the caller is on the main thread: once that has ended, as by `dispatchMain()`, nothing can
-    /// be added, nor does anything turn that run loop.
+    /// Adds the timer to the main run loop, if the caller is on the main thread. After the main thread ended, as by
+    /// `dispatchMain()`, nothing can be added, and nothing turns that run loop.
     func prepare() {
         guard Thread.isMainThread, !isPrepared.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let timer = Timer(fire: .distantFuture, interval: Self.interval, repeats: true) { [self] _ in tick() }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Objects that would have the same values of a uniqueness constraint.
 ///
-/// One for each row that has the values already (``databaseObject``) and object that would have them too, or one for all objects of
-/// a save that would have the same values.
+/// One for each row that has the values already (``databaseObject``) and object that would have them too, or one for
+/// all objects of a save that would have the same values.
 open class NSConstraintConflict: NSObject {
     /// The names of the constraint's properties.
     public let constraint: [String]
@@ -38,7 +38,7 @@ open class NSConstraintConflict: NSObject {
         _ = constraintValues
     }
 
-    /// Makes a stand-in, where one is wanted: a conflict of no constraint and no objects.
+    /// Creates a placeholder: a conflict without a constraint and objects.
     public convenience override init() { self.init(constraint: [], database: nil, conflicting: []) }
 
     /// The conflict of a save; its snapshots are made when they are asked for.

@@ -1,12 +1,13 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-// Objects that this context gave its parent as new ones, and in whose place a row's object is since an ancestor saved: uniqueness
-// constraints said that they are the same.
+// New objects that this context saved to its parent, and that an ancestor's save replaced by the object of an existing
+// row, because of a uniqueness constraint.
 extension NSManagedObjectContext {
-    /// The object is the row's from now on; where that is known here already, it leaves, and hands over what was changed.
+    /// Gives the object the existing row. If the context already has an object of that row, this object leaves the
+    /// context and hands over its changes.
     ///
-    /// - Returns: the object that is there in its place, where it leaves.
+    /// - Returns: the object that replaces it, if it leaves.
     final func adopt(
         _ object: NSManagedObject, absorbedBy id: NSManagedObjectID, in store: AttachedStore
     ) -> NSManagedObject? {
@@ -24,10 +25,10 @@ extension NSManagedObjectContext {
         let survivor = known ?? self.object(with: id)
         let partners = object.relatives
         if object.isUpdated { handOver(object, to: survivor) }
-        event.deleted.append(object)
+        pendingChanges.event.deleted.append(object)
         detach([object])
         object.leaveRelations()
-        // It has what was given to it, and whom others refer to by it.
+        // The survivor has values that were set on it, and other objects refer to it.
         if known != nil { readAnew(survivor, in: store) }
         for (partner, slot) in partners where partner !== object {
             if partner.values?.changed.contains(slot) ?? false {
@@ -40,7 +41,7 @@ extension NSManagedObjectContext {
         return survivor
     }
 
-    /// Relationships that still lead to objects in whose places others are, which had not been read from that side.
+    /// Redirects relationships that still refer to replaced objects and that had not been read from the other side.
     final func redirectReferences(to survivors: [ObjectIdentifier: NSManagedObject]) {
         registry.objects.forEachHeld { object in
             for index in object.relations.indices {
@@ -64,12 +65,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The row that the object has is what it would have been.
+    /// Reads the object's row again; it is the row that a fetch would find.
     private func readAnew(_ object: NSManagedObject, in store: AttachedStore) {
         guard object.isUpdated || object.isDeleted else {
             object.becomeFault()
             object.giveUpRow()
-            event.refreshed.append(object)
+            pendingChanges.event.refreshed.append(object)
             return followTurn()
         }
         do {

@@ -1,11 +1,11 @@
 import CoreDataPrimitives
 import CoreDataStore
 
-// To-ones that a store is asked for when somebody reads them, since the object's node left them out.
+// To-one relationships that an object's node left out: the store is asked for them when they are read.
 extension NSManagedObjectContext {
-    /// Asks the store where a to-one of the object leads. The object takes a row that tells it.
+    /// Asks the store for the destination of a to-one. The object gets a row that contains it.
     ///
-    /// - Returns: whether the object's row tells it now.
+    /// - Returns: whether the object's row now contains the destination.
     final func askDestination(of object: NSManagedObject, slot: Int) -> Bool {
         guard let row = object.row, let store = object.home.store, store.isAttached else { return false }
         do {
@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
             let asked = try store.source.row(object.row ?? row, withDestinationOf: slot)
             // The store may have read the object meanwhile.
             if object.isUnasked(slot) {
-                // A fault whose row counts no more reads another one all the same.
+                // A fault whose row is superseded reads another row in any case.
                 if object.isFault, !object.hasCurrentRow { asked.supersede() }
                 object.row = asked
             }
@@ -26,7 +26,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Asks the store where a to-one of objects of one entity leads, if it can tell that of many objects at once.
+    /// Asks the store for the destinations of a to-one of objects of one entity, if the store can answer for many
+    /// objects at once.
     final func askDestinations(of objects: [NSManagedObject], slot: Int) throws {
         let unasked = objects.filter { $0.isUnasked(slot) && $0.hasCurrentRow }
         guard unasked.count > 1, let store = unasked[0].home.store, store.isAttached else { return }
@@ -39,7 +40,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The row with the destinations of those to-ones that the object's own row tells: what is compared must be known of both.
+    /// Returns the row with the destinations of the to-ones that the object's own row contains: a comparison needs
+    /// both.
     final func row(_ row: RowSnapshot, withToOnesReadBy object: NSManagedObject) -> RowSnapshot {
         guard let store = object.home.store, store.readsRowsLater, let before = object.row else { return row }
         var row = row

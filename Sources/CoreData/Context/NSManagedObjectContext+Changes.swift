@@ -3,9 +3,9 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// Insertion, change and deletion, and what follows from them.
+// Insertion, change and deletion, and their consequences.
 extension NSManagedObjectContext {
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func insertObject(_ object: NSManagedObject) {
         checkOwned("insert(_:)")
         let isHere = object.home.registryAddress == registryAddress
@@ -26,15 +26,15 @@ extension NSManagedObjectContext {
         registry.register(object)
         if !object.flags.contains(.listedInserted) {
             object.flags.insert(.listedInserted)
-            insertedList.append(object)
+            pendingChanges.inserted.append(object)
         }
-        event.inserted.append(object)
+        pendingChanges.event.inserted.append(object)
         followTurn()
-        if keepsObjects { retained.append(object) }
+        if retention.isEnabled { retention.objects.append(object) }
         object.awakeFromInsert()
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func deleteObject(_ object: NSManagedObject) {
         checkOwned("delete(_:)")
         guard object.home.registryAddress == registryAddress else {
@@ -43,26 +43,27 @@ extension NSManagedObjectContext {
             preconditionFailure(
                 "\(object.objectID) is not in this context; delete context.object(with: object.objectID).")
         }
-        // Whoever deletes it in its own hook deletes nothing more.
-        guard !object.flags.contains(.deleted), !prepared.contains(where: { $0 === object }) else { return }
-        prepared.append(object)
+        // A deletion inside the object's own hook has no further effect.
+        guard !object.flags.contains(.deleted), !pendingChanges.preparingForDeletion.contains(where: { $0 === object })
+        else { return }
+        pendingChanges.preparingForDeletion.append(object)
         object.prepareForDeletion()
-        prepared.removeLast()
+        pendingChanges.preparingForDeletion.removeLast()
         guard !object.flags.contains(.deleted) else { return }
         if children.mayExist { supersedeRows(of: object) }
         object.flags.insert(.deleted)
         object.flags.remove(.updated)
         registry.mayHaveDangling = true
-        unpropagated.append(object)
+        pendingChanges.awaitingDeleteRules.append(object)
         if !object.flags.contains(.inserted) {
             if !object.flags.contains(.listedDeleted) {
                 object.flags.insert(.listedDeleted)
-                deletedList.append(object)
+                pendingChanges.deleted.append(object)
             }
         }
         if !object.flags.contains(.eventDeleted) {
             object.flags.insert(.eventDeleted)
-            event.deleted.append(object)
+            pendingChanges.event.deleted.append(object)
         }
         followTurn()
     }
@@ -77,10 +78,10 @@ extension NSManagedObjectContext {
     /// Takes note that a property of the object was set, or its side of a relationship followed another's.
     final func noteChange(of object: NSManagedObject) {
         if object.flags.contains(.deleted) {
-            // What is done to it until it leaves is undone with its deletion.
+            // Undoing the deletion also undoes later changes of the object until it leaves.
             if registry.recordsUndo, object.flags.isDisjoint(with: [.eventUpdated, .eventInserted]) {
                 object.flags.insert(.eventUpdated)
-                event.updated.append(object)
+                pendingChanges.event.updated.append(object)
             }
             return
         }
@@ -92,40 +93,40 @@ extension NSManagedObjectContext {
             object.flags.insert(.updated)
             if !object.flags.contains(.listedUpdated) {
                 object.flags.insert(.listedUpdated)
-                updatedList.append(object)
+                pendingChanges.updated.append(object)
             }
         }
         if object.flags.isDisjoint(with: [.eventUpdated, .eventInserted]) {
             object.flags.insert(.eventUpdated)
-            event.updated.append(object)
+            pendingChanges.event.updated.append(object)
             followTurn()
         }
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func processChanges() {
-        // What is changed while a save writes belongs to an event that ends after it: see LateChanges.
-        guard !isProcessing, savePhase != .writing else { return }
-        isProcessing = true
-        defer { isProcessing = false }
+        // Changes made while a save writes belong to an event that ends after it: see LateChanges.
+        guard !pendingChanges.isProcessing, saveState.phase != .writing else { return }
+        pendingChanges.isProcessing = true
+        defer { pendingChanges.isProcessing = false }
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
-        guard !event.isEmpty else { return }
-        let finished = event
-        event = ChangeEvent()
-        if touchedBySave != nil { noteTouched(finished) }
+        guard !pendingChanges.event.isEmpty else { return }
+        let finished = pendingChanges.event
+        pendingChanges.event = ChangeEvent()
+        if saveState.touched != nil { noteTouched(finished) }
         if registry.recordsUndo { registerUndo(of: finished) }
         let observations = registry.observations
         let observed = observations == nil ? [] : observedChanges(in: finished)
         let userInfo = ContextNotification.objectsDidChange.isWanted ? userInfo(of: finished) : nil
-        if userInfo != nil || !followers.isEmpty {
+        if userInfo != nil || !observers.followers.isEmpty {
             finished.forEachObject { $0.flags.subtract(.event) }
             // What observers change belongs to the next event, which they may end: they may save, too.
-            isProcessing = false
+            pendingChanges.isProcessing = false
             if let userInfo {
                 NotificationCenter.default.post(
                     name: ContextNotification.objectsDidChange.name, object: self, userInfo: userInfo)
             }
-            followers.forEach { $0.contextDidChange(finished) }
+            observers.followers.forEach { $0.contextDidChange(finished) }
             finished.forEachObject { if $0.flags.isDisjoint(with: .event) { forgetEventValues(of: $0) } }
         } else {
             finished.forEachObject {
@@ -134,15 +135,16 @@ extension NSManagedObjectContext {
             }
         }
         guard let observations, !observed.isEmpty else { return }
-        isProcessing = false
+        pendingChanges.isProcessing = false
         tell(observed, observations)
     }
 
-    /// The save that runs has hooks and validation of these objects to call, whoever ended the event.
+    /// Tells the running save that it must call hooks and validation of these objects, also if another caller ended the
+    /// event.
     private func noteTouched(_ finished: ChangeEvent) {
-        touchedBySave?.append(contentsOf: finished.inserted)
-        touchedBySave?.append(contentsOf: finished.updated)
-        touchedBySave?.append(contentsOf: finished.deleted)
+        saveState.touched?.append(contentsOf: finished.inserted)
+        saveState.touched?.append(contentsOf: finished.updated)
+        saveState.touched?.append(contentsOf: finished.deleted)
     }
 
     private func forgetEventValues(of object: NSManagedObject) {
@@ -165,23 +167,23 @@ extension NSManagedObjectContext {
 
     /// Applies the delete rules of every object that was deleted since they were last applied.
     final func propagateDeletes() {
-        while !unpropagated.isEmpty {
-            let objects = unpropagated
-            unpropagated = []
-            let earlier = readFailure
-            readFailure = nil
+        while !pendingChanges.awaitingDeleteRules.isEmpty {
+            let objects = pendingChanges.awaitingDeleteRules
+            pendingChanges.awaitingDeleteRules = []
+            let earlier = rowReading.failure
+            rowReading.failure = nil
             if !objects.allHeldSatisfy({ !$0.isFault }) {
                 realiseAll(objects.filter { $0.isFault })
                 if children.mayExist { objects.forEachHeld { $0.supersedeRow() } }
             }
             readMembers(ofDeleted: objects)
             objects.forEachHeld { if $0.flags.contains(.deleted) { applyDeleteRules(of: $0) } }
-            if readFailure != nil {
+            if rowReading.failure != nil {
                 // Rules that could not be followed to the end are applied again, before anything is saved.
-                unpropagated = objects + unpropagated
+                pendingChanges.awaitingDeleteRules = objects + pendingChanges.awaitingDeleteRules
                 return
             }
-            readFailure = earlier
+            rowReading.failure = earlier
             objects.forEachHeld { object in
                 guard object.flags.isSuperset(of: [.deleted, .inserted]) else { return }
                 forget(object)
@@ -190,8 +192,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the to-many relationships that the delete rules of several objects ask for, where a statement for each object is dear: those
-    /// of all objects together.
+    /// Reads the to-many relationships that the delete rules of several objects need, for all objects at once. Used if
+    /// a statement for each object is expensive.
     private func readMembers(ofDeleted objects: [NSManagedObject]) {
         guard objects.count > 1, objects.contains(where: { $0.home.store?.isRemote == true }) else { return }
         let deleted = objects.filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
@@ -211,7 +213,7 @@ extension NSManagedObjectContext {
 
     private func applyDeleteRules(of object: NSManagedObject) {
         guard !object.flags.contains(.inaccessible) else { return }
-        // Where the rules are applied again the row leads to whom the object has lost.
+        // If the rules are applied again, the row refers to a partner that the object has lost.
         if object.home.hasOneToOne { giveUpPartnersLedElsewhere(of: object) }
         for step in object.home.deleteSteps {
             guard step.isToMany else {
@@ -222,14 +224,14 @@ extension NSManagedObjectContext {
             if !step.cascades { realiseAll(members.filter { $0.isFault && !$0.hasCurrentRow }) }
             for target in members { apply(step, of: object, to: target) }
         }
-        // Where something could not be read, the rules are applied again.
-        guard readFailure == nil else { return }
-        if registry.recordsUndo, !object.flags.isSuperset(of: [.inserted, .eventInserted]) { noteLeaving(object) }
+        // If a read failed, the rules are applied again.
+        guard rowReading.failure == nil else { return }
+        if registry.recordsUndo, !object.flags.isSuperset(of: [.inserted, .eventInserted]) { recordDeletion(object) }
         object.leaveDestinations()
     }
 
     private func apply(_ step: DeleteStep, of object: NSManagedObject, to target: NSManagedObject) {
-        // Whoever has left the context already loses nothing more.
+        // An object that has left the context loses nothing more.
         guard target.home.registryAddress == registryAddress else { return }
         if step.cascades {
             delete(target)
@@ -239,7 +241,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Of an object that the store leads to the other one, and whose row here, an older one, does not.
+    /// Gives the target its newest row if the store's row refers to the other object and the older row here does not.
     final func takeNewestRow(of target: NSManagedObject, ledBy inverse: Int, to object: NSManagedObject) {
         guard inverse >= 0, !target.home.facts[inverse].isToMany, target.isStored, target.hasRow, object.isStored,
             target.toOne(inverse) !== object, !target.isChanged(inverse),
@@ -253,9 +255,9 @@ extension NSManagedObjectContext {
         } catch { noteReadFailure(error, "\(target.objectID)") }
     }
 
-    /// Lets go of an object that was inserted and deleted without a save in between.
+    /// Releases an object that was inserted and deleted without a save in between.
     final func forget(_ object: NSManagedObject) {
-        if !children.isEmpty { discarded.append(object.objectID) }
+        if !children.isEmpty { pendingChanges.discardedInsertions.append(object.objectID) }
         registry.unregister(object, primaryKey: object.primaryKey)
         object.flags.subtract([.inserted, .deleted, .registered, .updated])
         object.move(to: registry.homeOutside(object.home))
@@ -263,18 +265,18 @@ extension NSManagedObjectContext {
 
     private func undelete(_ object: NSManagedObject) {
         object.flags.remove(.deleted)
-        unpropagated.removeAll { $0 === object }
-        event.leaving.removeAll { $0.object === object }
-        event.restored.append(object)
+        pendingChanges.awaitingDeleteRules.removeAll { $0 === object }
+        pendingChanges.event.deletedStates.removeAll { $0.object === object }
+        pendingChanges.event.restored.append(object)
         noteChange(of: object)
     }
 
     // MARK: Notifications
 
-    /// What is told of an event; `nil` where nothing is.
+    /// Returns the user info of the notification of an event; `nil` if there is nothing to report.
     private func userInfo(of event: ChangeEvent) -> [AnyHashable: Any]? {
         var sets: [NotificationKey: Set<NSManagedObject>] = [:]
-        // An object is told under the last thing that happened to it.
+        // An object is reported under the last change that happened to it.
         sets[.insertedObjects] = Set(event.inserted.lazy.filter { $0.flags.contains(.registered) && !$0.isDeleted })
             .union(event.mergedInsertions.lazy.filter { !$0.isDeleted })
             .union(event.restored.lazy.filter { !$0.isDeleted })

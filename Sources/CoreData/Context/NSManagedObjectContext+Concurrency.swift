@@ -3,7 +3,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// When the asynchronous `perform` runs its block.
     public enum ScheduledTaskType: Sendable {
-        /// At once where the caller is on the context's queue already, else as soon as it is free.
+        /// Runs immediately if the caller is already on the context's queue, else as soon as the queue is free.
         case immediate
         /// After all blocks that wait.
         case enqueued
@@ -29,8 +29,8 @@ extension NSManagedObjectContext {
         return try dispatchQueue.sync { try Confinement.with(self, block) }
     }
 
-    /// Runs the block on the context's queue, waits for it and returns its result; at once where the caller is on it
-    /// already.
+    /// Runs the block on the context's queue, waits for it and returns its result. If the caller is already on the
+    /// queue, the block runs immediately.
     ///
     ///     let count = try context.performAndWait { try context.count(for: request) }
     ///     let name = context.performAndWait { item.name }
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
         return try runAndWait(block, rescue: { throw $0 })
     }
 
-    /// Goes through ``performAndWait(_:)``, which is overridden perhaps; `rescue` throws what the block threw.
+    /// Calls ``performAndWait(_:)``, which a subclass may override; `rescue` throws the block's error.
     private nonisolated final func runAndWait<T>(
         _ block: () throws -> T, rescue: (any Error) throws -> T
     ) rethrows -> T {
@@ -54,12 +54,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs the block on the context's queue and returns its result; changes are processed after it.
+    /// Runs the block on the context's queue and returns its result. Changes are processed after it.
     ///
     ///     let count = try await context.perform { try context.count(for: request) }
     ///
-    /// Where the caller is on the context's queue already, as an actor that runs there is, the block runs at once unless it is to
-    /// be `.enqueued`. Cancelling the task does not stop the block.
+    /// If the caller is already on the context's queue, for example an actor that runs there, the block runs
+    /// immediately unless the schedule is `.enqueued`. Cancelling the task does not stop the block.
     @preconcurrency
     public final func perform<T>(
         isolation: isolated (any Actor)? = #isolation, schedule: ScheduledTaskType = .immediate,
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
     nonisolated final func endEvent() {
         processPendingChanges()
         endUndoEvent()
-        turnDidEnd?()
+        turns.didEnd?()
     }
 
     nonisolated final var dispatchQueue: DispatchQueue {

@@ -15,9 +15,14 @@ extension NSManagedObjectContext {
         /// The short spelling of a type.
         public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
 
-        /// The context has a queue of its own.
+        /// The context has a private queue.
         public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
         /// The context works on the main queue.
         public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    }
+
+    /// Makes a context without a coordinator.
+    public nonisolated convenience init(_ type: ConcurrencyType) {
+        self.init(concurrencyType: type.rawValue)
     }
 }

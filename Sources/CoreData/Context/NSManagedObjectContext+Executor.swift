@@ -1,6 +1,6 @@
 import Foundation
 
-// A context as the executor of actors: what an actor does, it does on the context's queue.
+// A context as the executor of actors: such an actor runs on the context's queue.
 extension NSManagedObjectContext: SerialExecutor {
     /// The executor of an actor that shall run on the context's queue; of a main context it is the main actor's.
     ///
@@ -31,8 +31,8 @@ extension NSManagedObjectContext: SerialExecutor {
         }
     }
 
-    /// Stops the program off the context's queue: what `assertIsolated()` and `assumeIsolated(_:)` of an actor ask where no
-    /// task of it runs.
+    /// Stops the program off the context's queue. `assertIsolated()` and `assumeIsolated(_:)` of an actor call this if
+    /// no task of the actor runs.
     public nonisolated final func checkIsolated() {
         precondition(isOwnedByCurrentThread, "This is not the queue of context \(contextName).")
     }
@@ -56,13 +56,13 @@ extension NSManagedObjectContext: SerialExecutor {
 ///     }
 ///     let count = try await Importer(container).add(["Milk", "Bread"])
 ///
-/// Each turn of the actor, from one suspension to the next, ends like a block of `perform`: changes are processed. `perform` and
-/// `performAndWait` in it run their blocks at once. Objects stay inside the actor; hand out IDs, ``PersistentID``s and
-/// ``ObjectSnapshot``s. On a main context the actor runs on the main actor.
+/// Each turn of the actor, from one suspension to the next, ends like a block of `perform`: changes are processed.
+/// `perform` and `performAndWait` in it run their blocks at once. Objects stay inside the actor; hand out IDs,
+/// ``PersistentID``s and ``ObjectSnapshot``s. On a main context the actor runs on the main actor.
 ///
 /// Apple has none for Core Data; it is what `@ModelActor` is for SwiftData.
 public protocol ManagedObjectContextActor: Actor {
-    /// The context on whose queue the actor runs; it has to stay the same.
+    /// The context on whose queue the actor runs; it must not change.
     nonisolated var context: NSManagedObjectContext { get }
 }
 

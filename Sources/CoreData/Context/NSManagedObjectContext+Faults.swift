@@ -26,17 +26,18 @@ extension NSManagedObjectContext {
 
     /// The entity that claims the class; objects of one class are made one after another.
     final func entity(forClass type: NSManagedObject.Type) -> NSEntityDescription {
-        if lastNewType == ObjectIdentifier(type), let home = lastNewHome { return home.entity }
+        if homeCache.lastNewClass == ObjectIdentifier(type), let home = homeCache.lastNew { return home.entity }
         if ClassOverrides.overridesEntity(type) { return type.entity() }
         let runtime = runtime(forClass: type)
-        lastNewHome = registry.home(of: runtime, in: nil)
-        lastNewType = ObjectIdentifier(type)
+        homeCache.rememberNew(registry.home(of: runtime, in: nil), of: ObjectIdentifier(type))
         return runtime.entity
     }
 
     /// Where new objects of an entity live.
     final func homeOfNew(_ entity: NSEntityDescription) -> ObjectHome {
-        if let home = lastNewHome, home.entityAddress == Unmanaged.passUnretained(entity).toOpaque() { return home }
+        if let home = homeCache.lastNew, home.entityAddress == Unmanaged.passUnretained(entity).toOpaque() {
+            return home
+        }
         return registry.home(of: EntityRuntime.of(entity, in: self), in: nil)
     }
 
@@ -56,8 +57,8 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// Appends the objects of many rows of one root entity: what does not change from row to row is asked once, and the
-    /// registry is locked twice.
+    /// Appends the objects of many rows of one root entity. Facts that are equal for all rows are computed once, and
+    /// the registry is locked twice.
     ///
     /// The objects take the rows out of the list.
     final func append(
@@ -90,7 +91,7 @@ extension NSManagedObjectContext {
             objects.append(consume object)
         }
         if registry.register(&objects, from: start) { objects[start...].forEach { classes.note($0) } }
-        if keepsObjects { retained += objects[start...] }
+        if retention.isEnabled { retention.objects += objects[start...] }
     }
 
     /// The object of a key: the registered one, or a new fault without values.
@@ -98,29 +99,29 @@ extension NSManagedObjectContext {
         let home = home(ofEntity: key.entity, in: store)
         if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
         // Between the reading of a row and this an ancestor may have saved.
-        if isChild, key.primaryKey >= 0 {
+        if parentLink.isChild, key.primaryKey >= 0 {
             adoptPermanentKeys()
             if let known = registry.object(in: home, primaryKey: key.primaryKey) { return known }
         }
-        // A row may name an object as it was called before an ancestor saved it.
+        // A row may contain the temporary key that an object had before an ancestor saved it.
         if key.primaryKey < 0, let id = permanentID(forTemporaryKey: key.primaryKey) { return object(with: id) }
         return makeFault(home, key.primaryKey)
     }
 
-    /// A new fault for a key that nobody has registered.
+    /// Returns a new fault for a key without a registered object.
     private func makeFault(_ home: ObjectHome, _ primaryKey: Int64) -> NSManagedObject {
         let object = NSManagedObject.makeFault(home, primaryKey, type: home.runtime.objectClass)
         registry.register(object)
-        if keepsObjects { retained.append(object) }
+        if retention.isEnabled { retention.objects.append(object) }
         return object
     }
 
     private func home(ofEntity ordinal: Int, in store: AttachedStore) -> ObjectHome {
         // Rows of one entity come one after another.
-        if let last = lastHome, last.ordinal == ordinal, last.store === store { return last }
+        if let last = homeCache.last, last.ordinal == ordinal, last.store === store { return last }
         guard let coordinator else { preconditionFailure("the context has lost its coordinator") }
         let home = registry.home(of: coordinator.runtime.entities[ordinal], in: store)
-        lastHome = home
+        homeCache.remember(home)
         return home
     }
 
@@ -142,18 +143,24 @@ extension NSManagedObjectContext {
         return object(for: RowKey(entity: ordinal, primaryKey: primaryKey), in: store)
     }
 
-    /// The members of a to-many as the store has them: one statement, rows included; `nil` when they cannot be read.
+    /// Returns the members of a to-many in the store, with one statement that also reads their rows; `nil` if they
+    /// cannot be read.
     ///
-    /// `refreshes` gives members without changes their rows as they are read, where they had older ones.
+    /// With `refreshes`, unchanged members that have older rows get the new ones.
     final func storedMembers(
         of object: NSManagedObject, slot: Int, refreshes: Bool = false
     ) -> [NSManagedObject]? {
         adoptPermanentKeys()
         guard let store = store(at: object.storeIndex), object.isStored else { return [] }
-        faultWatch?.willReadMembers(of: object, slot: slot)
+        rowReading.faultWatch?.willReadMembers(of: object, slot: slot)
         do {
             if !refreshes, let keys = try memberKeys(of: object, slot: slot, in: store) {
                 return faults(for: keys, in: store)
+            }
+            if !refreshes, rowReading.readsMembersByKey,
+                let members = try memberFaults(of: object, slot: slot, in: store)
+            {
+                return members
             }
             let owners = refreshes ? [object] : siblings(of: object, readingMembersOf: slot, in: store)
             let found = try store.source.destinationRows(
@@ -175,15 +182,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The keys of a to-many's members, where the store tells them without the rows; else `nil`.
+    /// Returns the keys of a to-many's members if the store has them without the rows; else `nil`.
     private func memberKeys(of object: NSManagedObject, slot: Int, in store: AttachedStore) throws -> [RowKey]? {
         guard store.readsRowsLater, let source = store.objectSource else { return nil }
         return try source.memberKeys(
             entity: object.runtime.ordinal, slot: slot, owners: [object.primaryKey])?.first?.keys
     }
 
-    /// The objects of keys that a store says are there, without rows unless they had them.
-    private func faults(for keys: [RowKey], in store: AttachedStore) -> [NSManagedObject] {
+    /// Returns the objects of keys that exist according to the store. They get no rows.
+    func faults(for keys: [RowKey], in store: AttachedStore) -> [NSManagedObject] {
         let objects = keys.map { key in
             let object = object(for: key, in: store)
             if object.flags.contains(.inaccessible) { revive(object) }
@@ -193,30 +200,24 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// Takes note that something could not be read where no error can be thrown: it is nil for the moment, and what
-    /// depends on it must not be saved.
+    /// Records that a read failed in a place that cannot throw. The value is nil for now, and nothing that depends on
+    /// it may be saved.
     final func noteReadFailure(_ error: any Error, _ what: String) {
         let converted = CoreDataErrors.converted(error, store: nil, context: self)
         CoreDataLog.general.error("\(what) could not be read: \(converted.localizedDescription)")
-        if readFailure == nil { readFailure = converted }
+        if rowReading.failure == nil { rowReading.failure = converted }
     }
 
-    /// Throws when something could not be read that a save depends on; once told, whoever saves again reads again.
+    /// Throws if a value that the save depends on could not be read. After this error, the next save reads again.
     final func checkReads() throws {
-        guard let failure = readFailure else { return }
-        readFailure = nil
+        guard let failure = rowReading.failure else { return }
+        rowReading.failure = nil
         throw failure
     }
 
     // MARK: Lookup
 
-    /// Objects get new homes.
-    final func forgetHomes() {
-        lastHome = nil
-        (lastNewHome, lastNewType) = (nil, nil)
-    }
-
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func knownObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkOwned("registeredObject(for:)")
         adoptPermanentKeys()
@@ -228,23 +229,23 @@ extension NSManagedObjectContext {
         return home(of: id).flatMap { registry.object(in: $0, primaryKey: id.primaryKey) }
     }
 
-    /// Where the object of a permanent ID lives; `nil` for an ID of no store or entity of ours.
+    /// Returns the home of a permanent ID's object; `nil` for an ID of another store or entity.
     final func home(of id: NSManagedObjectID) -> ObjectHome? {
-        if let last = lastHome, last.holdsObject(of: id) { return last }
+        if let last = homeCache.last, last.holdsObject(of: id) { return last }
         guard !id.isTemporaryID, let store = store(withIdentifier: id.storeIdentifier),
             let runtime = coordinator?.runtime.entity(named: id.runtime.name)
         else { return nil }
         let home = registry.home(of: runtime, in: store)
-        lastHome = home
+        homeCache.remember(home)
         return home
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkOwned("object(with:)")
         adoptPermanentKeys()
         // IDs of one entity and store come one after another: their home is counted only to make an object.
-        if let last = uncountedLastHome, last._withUnsafeGuaranteedRef({ $0.holdsObject(of: objectID) }) {
+        if let last = homeCache.uncountedLast, last._withUnsafeGuaranteedRef({ $0.holdsObject(of: objectID) }) {
             let key = objectID.primaryKey
             let known = last._withUnsafeGuaranteedRef { registry.object(in: $0, primaryKey: key) }
             return known ?? makeFault(last.takeUnretainedValue(), key)
@@ -257,7 +258,7 @@ extension NSManagedObjectContext {
         if id.isTemporaryID, let permanent = permanentID(forTemporaryKey: id.primaryKey) { id = permanent }
         if let home = home(of: id) { return makeFault(home, id.primaryKey) }
         let runtime = coordinator?.runtime.entity(named: id.runtime.name) ?? id.runtime
-        if keptParent != nil, id.isTemporaryID, let store = storeForNew(runtime) {
+        if parentLink.isChild, id.isTemporaryID, let store = storeForNew(runtime) {
             // Perhaps one that an ancestor has not saved yet.
             return makeFault(registry.home(of: runtime, in: store), id.primaryKey)
         }
@@ -268,7 +269,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func realisedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let object = object(with: objectID)
         if object.flags.contains(.inaccessible) { _ = try CoreDataErrors.converting { try reviveIfThere(object) } }

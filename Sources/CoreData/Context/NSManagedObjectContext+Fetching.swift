@@ -4,9 +4,9 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// Fetching: the stores' answer, then what the context knows better.
+// Fetching: the rows of the stores, then the unsaved changes of the context.
 extension NSManagedObjectContext {
-    /// What the request asks for: objects, IDs, dictionaries or a count.
+    /// Returns the results of the request: objects, IDs, dictionaries or a count.
     ///
     ///     let request = NSFetchRequest<Item>(entityName: "Item")
     ///     request.predicate = NSPredicate(format: "unit.name == %@", "kg")
@@ -14,9 +14,9 @@ extension NSManagedObjectContext {
     ///     // SELECT … FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t0.ZUNIT = t1.Z_PK WHERE t1.ZNAME = ?
     ///
     /// One statement per store, and one more for each step of the prefetched key paths. Objects that the context
-    /// knows already are returned as they are; see ``AnyFetchRequest/shouldRefreshRefetchedObjects``.
+    /// already has are returned unchanged; see ``AnyFetchRequest/shouldRefreshRefetchedObjects``.
     ///
-    /// - Throws: an error that names the sub-expression where the request cannot be followed.
+    /// - Throws: an error that names the sub-expression that is not supported.
     public nonisolated final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { ManagedObjectClasses.shared.learn(type) }
         let (results, classes) = try CoreDataErrors.converting { try self.results(of: request) }
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
             return try DictionaryFetch(translation, coordinator: coordinator, context: self).count(in: stores)
         }
         let pending = request.includesPendingChanges && hasPendingChanges(for: translation)
-        if !pending, keptParent != nil { return try countInParent(translation) }
+        if !pending, parentLink.isChild { return try countInParent(translation) }
         if pending || translation.asksObjects || stores.count > 1 && (request.fetchLimit > 0 || request.fetchOffset > 0)
         {
             return try objects(of: translation, stores: stores, readsRows: false).0.count
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The request for the stores, and for objects where all stores that have the entity are in memory.
+    /// Translates the request for the stores, and for objects if all stores with the entity are in memory.
     final func translation(
         of request: AnyFetchRequest, _ coordinator: NSPersistentStoreCoordinator
     ) throws -> FetchTranslation {
@@ -122,22 +122,22 @@ extension NSManagedObjectContext {
 
     // MARK: Objects
 
-    /// The objects that match, in order, unsaved changes included where the request says so.
+    /// Returns the matching objects in order, with unsaved changes if the request includes them.
     final func objects(
         of translation: FetchTranslation, stores: [AttachedStore], readsRows: Bool
     ) throws -> (objects: [NSManagedObject], classes: FoundClasses) {
         let request = translation.request
         let pending =
             request.includesPendingChanges ? pendingObjects(for: translation) : PendingObjects()
-        let hasStores = keptParent == nil && stores.count > 1
+        let hasStores = !parentLink.isChild && stores.count > 1
         // A child's parent asks its own objects.
-        let asksObjects = translation.asksObjects && keptParent == nil
+        let asksObjects = translation.asksObjects && !parentLink.isChild
         let needsWindow = !pending.isEmpty || hasStores || asksObjects
         var found: [NSManagedObject] = []
         var classes = FoundClasses()
         // Each unsaved change can take at most one row out of the window.
         let extra = pending.changed.count + pending.deleted.count
-        if keptParent != nil {
+        if parentLink.isChild {
             found = try objectsInParent(
                 translation, isWider: needsWindow, by: extra, readsRows: readsRows, noting: &classes)
         } else {
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
                 found.reserveCapacity(keys.count)
                 for (position, key) in keys.enumerated() {
                     let object = self.object(for: key, in: store)
-                    // Its store says that it is there.
+                    // The store says that the row exists.
                     if store.readsRowsLater, object.flags.contains(.inaccessible) { revive(object) }
                     if object.isFault, !object.hasCurrentRow {
                         object.batch = batch.map { BatchPlace(batch: $0, position: position) }
@@ -192,7 +192,7 @@ extension NSManagedObjectContext {
                     found.append(object)
                 }
                 if store.readsRowsLater {
-                    try fetchProgress?.advance(by: found.count)
+                    try rowReading.fetchProgress?.advance(by: found.count)
                     if request.shouldRefreshRefetchedObjects { try refreshRefetched(found, in: store) }
                 }
                 if batch == nil { noteSiblings(found, in: store) }
@@ -200,7 +200,7 @@ extension NSManagedObjectContext {
             }
             var found: [NSManagedObject] = []
             try store.fetchRows(plan) { rows in
-                try fetchProgress?.advance(by: rows.count)
+                try rowReading.fetchProgress?.advance(by: rows.count)
                 if request.shouldRefreshRefetchedObjects { rows.forEach { refreshRefetched($0, in: store) } }
                 append(objectsFor: rows, in: store, to: &found, noting: &classes)
             }
@@ -209,7 +209,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects whose rows the fetch did not read take the values that the store has now, their unsaved changes aside.
+    /// Gives objects whose rows the fetch did not read the current values of the store; unsaved changes stay.
     private func refreshRefetched(_ objects: [NSManagedObject], in store: AttachedStore) throws {
         let known = objects.filter { !$0.isFault && $0.hasRow }
         for (root, members) in Dictionary(grouping: known, by: \.home.root) {
@@ -239,28 +239,29 @@ extension NSManagedObjectContext {
     }
 
     private func hasPendingChanges(for translation: FetchTranslation) -> Bool {
-        insertedList.contains { $0.isInserted && translation.includes($0) }
-            || updatedList.contains { $0.isUpdated && translation.includes($0) }
-            || deletedList.contains { $0.isDeleted && translation.includes($0) }
+        pendingChanges.inserted.contains { $0.isInserted && translation.includes($0) }
+            || pendingChanges.updated.contains { $0.isUpdated && translation.includes($0) }
+            || pendingChanges.deleted.contains { $0.isDeleted && translation.includes($0) }
     }
 
     final func pendingObjects(for translation: FetchTranslation) -> PendingObjects {
         var pending = PendingObjects()
-        pending.inserted = insertedList.filter {
+        pending.inserted = pendingChanges.inserted.filter {
             $0.isInserted && !$0.isDeleted && translation.includes($0)
         }
-        pending.changed = updatedList.filter { $0.isUpdated && translation.includes($0) }
-        pending.deleted = deletedList.filter { $0.isDeleted && translation.includes($0) }
+        pending.changed = pendingChanges.updated.filter { $0.isUpdated && translation.includes($0) }
+        pending.deleted = pendingChanges.deleted.filter { $0.isDeleted && translation.includes($0) }
         return pending
     }
 
-    /// What predicates are told of the time; `nil` where that is the system's.
+    /// The evaluation frame that gives predicates the clock's time; `nil` for the system's clock.
     private func frameOfClock() -> EvaluationFrame? {
         guard let clock = coordinator?.clock, clock != .system else { return nil }
         return EvaluationFrame(now: clock.now)
     }
 
-    /// Puts in what matches now and takes out what does not; whether the order has to be made anew.
+    /// Inserts objects that match now and removes those that do not match any more. Returns whether the list must be
+    /// sorted again.
     private func overlay(
         _ pending: PendingObjects, on found: inout [NSManagedObject], _ translation: FetchTranslation
     ) throws -> Bool {
@@ -282,7 +283,7 @@ extension NSManagedObjectContext {
     private func objectIDs(of translation: FetchTranslation, stores: [AttachedStore]) throws -> [AnyObject] {
         let request = translation.request
         let isPending = request.includesPendingChanges && hasPendingChanges(for: translation)
-        if isPending || translation.asksObjects || stores.count > 1 || keptParent != nil {
+        if isPending || translation.asksObjects || stores.count > 1 || parentLink.isChild {
             return try objects(of: translation, stores: stores, readsRows: false).0.map(\.objectID)
         }
         guard let store = stores.first, let coordinator else { return [] }

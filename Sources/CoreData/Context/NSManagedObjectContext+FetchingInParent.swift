@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// A child's fetch: the parent fetches, unsaved changes included, and the child makes objects of what it found.
+// A child's fetch: the parent fetches, with its unsaved changes, and the child makes objects of the result.
 extension NSManagedObjectContext {
     /// An object that the parent found.
     private struct Found {
@@ -10,8 +10,8 @@ extension NSManagedObjectContext {
         let key: RowKey
     }
 
-    /// The objects, and their rows where these were asked for: held, so that the store's memory has them as long as the child has, whatever
-    /// the parent lets go of.
+    /// The objects, and their rows if these were requested. The rows are held, so they stay in the store's memory as
+    /// long as the child needs them, whatever the parent releases.
     private typealias FoundRows = (objects: [Found], rows: RowList)
 
     /// How many objects the parent finds.
@@ -22,8 +22,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The child's objects of what the parent finds, in its order; `isWider` asks for all before the request's window, and for
-    /// `extra` more behind it.
+    /// Returns the child's objects for the parent's results, in the parent's order. `isWider` requests all objects
+    /// before the request's window, and `extra` more after it.
     final func objectsInParent(
         _ translation: FetchTranslation, isWider: Bool, by extra: Int, readsRows: Bool,
         noting classes: inout FoundClasses
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// The request as the parent runs it: its unsaved changes are what the child's store has.
+    /// Returns the request as the parent runs it: the parent's unsaved changes are committed data for the child.
     private static func requestOfParent(_ translation: FetchTranslation) throws -> AnyFetchRequest {
         guard let request = translation.request.copy() as? AnyFetchRequest else {
             throw CoreDataErrors.invalidRequest("The fetch request cannot be copied.")
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         let translation = try translation(of: request, coordinator)
         let stores = try readStores(for: translation.entity, affected: request.affectedStores)
         let objects = try objects(of: translation, stores: stores, readsRows: readsRows).objects
-        // Faults of a child are filled when they are read, as those of its parent are.
+        // Faults of a child are filled when they are read, like the parent's faults.
         let isLater = stores.contains { $0.readsRowsLater } && !request.shouldRefreshRefetchedObjects
         let readsRows = readsRows && !isLater
         var rows = ContextRows(self)

@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Gives the fault its values.
     ///
-    /// `slot` is the property that somebody asked for; -1 for none.
+    /// `slot` is the property that is read; -1 for none.
     final func realise(_ object: NSManagedObject, slot: Int) {
         adoptPermanentKeys()
         if !object.hasCurrentRow {
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         object.becomeRealised()
     }
 
-    /// Gives every fault its values with as few statements as possible; the rows that are gone are left out.
+    /// Gives every fault its values with as few statements as possible. Objects whose rows were deleted are skipped.
     final func realiseAll(_ objects: [NSManagedObject]) {
         let faults = objects.filter { $0.isFault }
         do {
@@ -39,8 +39,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the rows of faults, from memory where they are there and young enough. Those that have one which was replaced since get that
-    /// one, or none where it was deleted.
+    /// Reads the rows of faults, from memory if they are cached and recent enough. A fault whose row was replaced gets
+    /// the new row; if the row was deleted, the fault gets none.
     final func readRows(of objects: [NSManagedObject]) throws {
         let unread = objects.filter { !$0.hasCurrentRow && $0.isStored }
         guard let home = unread.first?.home else { return }
@@ -57,12 +57,13 @@ extension NSManagedObjectContext {
     private func readRows(of objects: [NSManagedObject], in home: ObjectHome) throws {
         if objects.count == 1 { return try readRow(of: objects[0]) }
         guard let store = store(at: home.storeIndex) else { return }
-        let rows = try store.source.heldRows(objects.map(\.primaryKey), root: home.root, staleness: staleness)
-        var renewed: RowTaking?
+        let rows = try store.source.heldRows(
+            objects.map(\.primaryKey), root: home.root, staleness: rowReading.staleness)
+        var renewed: RowReplacement?
         var index = 0
         objects.forEachHeld { object in
             if object.hasRow {
-                let taking = renewed ?? RowTaking(self)
+                let taking = renewed ?? RowReplacement(self)
                 renewed = taking
                 renewRow(of: object, rows.hasRow(index) ? rows[index] : nil, taking)
             } else {
@@ -75,14 +76,14 @@ extension NSManagedObjectContext {
 
     @inline(never)
     private func renewRow(of object: NSManagedObject, in store: AttachedStore) throws {
-        let row = try store.source.row(object.primaryKey, root: object.home.root, staleness: staleness)
-        let taking = RowTaking(self)
+        let row = try store.source.row(object.primaryKey, root: object.home.root, staleness: rowReading.staleness)
+        let taking = RowReplacement(self)
         renewRow(of: object, row, taking)
         taking.finish()
     }
 
-    /// A fault with a row that was superseded has the one that is there now, or none.
-    private func renewRow(of object: NSManagedObject, _ row: RowSnapshot?, _ taking: RowTaking) {
+    /// Replaces the superseded row of a fault by the current one, or by none.
+    private func renewRow(of object: NSManagedObject, _ row: RowSnapshot?, _ taking: RowReplacement) {
         guard let row else { return object.giveUpRow() }
         taking.noteMoves(of: object, to: row)
         object.takeRow(HeldRow(row))
@@ -93,20 +94,22 @@ extension NSManagedObjectContext {
         guard let store = object.home.uncountedStore, object.isStored else { return }
         try store._withUnsafeGuaranteedRef { store in
             guard store.isAttached else { return }
-            if faultWatch != nil { noteRead(of: object, in: store) }
+            if rowReading.faultWatch != nil { noteRead(of: object, in: store) }
             if object.hasRow { return try renewRow(of: object, in: store) }
-            object.takeRow(try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: staleness))
+            object.takeRow(
+                try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: rowReading.staleness))
         }
     }
 
     /// Has the watch count the read, unless the row is in memory.
     @inline(never)
     private func noteRead(of object: NSManagedObject, in store: AttachedStore) {
-        let held = store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: staleness)?.snapshot()
-        if held == nil { faultWatch?.willReadRow(of: object, in: self) }
+        let held = store.source.cachedRow(object.primaryKey, root: object.home.root, staleness: rowReading.staleness)?
+            .snapshot()
+        if held == nil { rowReading.faultWatch?.willReadRow(of: object, in: self) }
     }
 
-    /// The fault and those that the same batch fetch made beside it.
+    /// Returns the fault and the faults that the same batch fetch made.
     private func neighbours(of object: NSManagedObject) -> [NSManagedObject] {
         guard let batch = object.batch, object.home.store?.readsOneRowAtATime != true else { return [object] }
         var found: [NSManagedObject] = []
@@ -121,30 +124,31 @@ extension NSManagedObjectContext {
         return found.contains { $0 === object } ? found : found + [object]
     }
 
-    /// The row is gone.
+    /// Handles a fault whose row was deleted.
     final func lose(_ object: NSManagedObject, slot: Int) {
         let property = slot < 0 ? nil : object.runtime.entity.propertiesByName[object.runtime.slots[slot].name]
         let isDeleted = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property)
         object.becomeInaccessible()
         registry.mayHaveDangling = true
-        losses += 1
+        rowReading.missingRowCount += 1
         guard isDeleted, !object.flags.contains(.deleted) else { return }
         object.flags.remove(.updated)
         object.flags.insert(.deleted)
         if !object.flags.contains(.listedDeleted) {
             object.flags.insert(.listedDeleted)
-            deletedList.append(object)
+            pendingChanges.deleted.append(object)
         }
     }
 
-    /// An object whose row was not there is a fault once more: the row is there now, or somebody wants to know whether it is.
+    /// Makes a fault again of an object whose row was missing: the row exists now, or must be looked up again.
     final func revive(_ object: NSManagedObject) {
         guard object.registry === registry, object.isStored else { return }
         object.flags.subtract([.inaccessible, .deleted])
         object.flags.insert(.fault)
     }
 
-    /// Whether the row that was not there is there now; then the object is a fault that has it.
+    /// Looks up a row that was missing. If it exists now, the object becomes a fault with that row. Returns whether the
+    /// row exists.
     final func reviveIfThere(_ object: NSManagedObject) throws -> Bool {
         guard object.registry === registry, object.isStored, let store = object.home.store, store.isAttached,
             let row = try store.source.heldRow(object.primaryKey, root: object.home.root, staleness: 0)

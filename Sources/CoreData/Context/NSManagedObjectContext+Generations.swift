@@ -3,25 +3,25 @@ import Foundation
 
 // Contexts that are pinned to a generation.
 extension NSManagedObjectContext {
-    /// What the open property of the class does.
+    /// Implements the open property of the class.
     final var tokenOfGeneration: NSQueryGenerationToken? {
-        switch generationReader?.state {
+        switch storeView.generationReader?.state {
         case nil, .newest: nil
         case .atNextRead: .current
         case .pinned(let generation): NSQueryGenerationToken(generation)
         }
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func pin(to token: NSQueryGenerationToken?) throws {
         checkOwned("setQueryGenerationFrom(_:)")
-        if keptParent != nil {
+        if parentLink.isChild {
             throw CoreDataErrors.invalidRequest(
                 "A context with a parent reads the parent's generation: set it on the context that has the coordinator."
             )
         }
         guard let token else {
-            generationReader?.state = .newest
+            storeView.generationReader?.state = .newest
             return
         }
         guard let identifier = token.identifier else {
@@ -48,12 +48,13 @@ extension NSManagedObjectContext {
 
     /// From now on the context's stores are read through its reader.
     private func takeReader() -> GenerationReader {
-        if let known = generationReader { return known }
+        if let known = storeView.generationReader { return known }
         let made = GenerationReader(self)
-        generationReader = made
-        hasBeenPinned.store(true, ordering: .releasing)
-        forgetHomes()
-        rowForms = []
+        storeView.generationReader = made
+        storeView.stores = [:]
+        children.hasBeenPinned.store(true, ordering: .releasing)
+        homeCache.forgetHomes()
+        homeCache.rowForms = []
         registry.forgetHomes()
         for object in registry.objects {
             guard object.storeIndex != 0, let store = store(at: object.storeIndex) else { continue }
@@ -62,31 +63,27 @@ extension NSManagedObjectContext {
         return made
     }
 
-    /// The rows of a coordinator's store without unsaved changes, as the context's children read them: those of the generation that
-    /// the topmost context is pinned to, else the newest.
+    /// Returns the rows of a coordinator's store without unsaved changes, for the context's children: the rows of the
+    /// generation to which the topmost context is pinned, else the newest; those that it may read, if it is restricted.
     ///
-    /// Called from any queue; waits for the topmost context's only where that has been pinned.
+    /// Called from any queue. Waits for the topmost context's queue only if that context was ever pinned or restricted.
     final func committedRows(of store: AttachedStore) throws -> any ReadableSource {
-        if let keptParent { return try keptParent.committedRows(of: store) }
-        guard hasBeenPinned.load(ordering: .acquiring) else { return store.source }
-        return try runAndWait { try generationReader?.generation()?.sources[store.index] ?? store.source }
+        if let parent = parentLink.parent { return try parent.committedRows(of: store) }
+        guard children.hasBeenPinned.load(ordering: .acquiring) else { return store.source }
+        return try runAndWait {
+            let rows = try storeView.generationReader?.generation()?.sources[store.index] ?? store.source
+            return storeView.restriction?.source(rows, of: store.target) ?? rows
+        }
     }
 
-    /// A store through the context's reader.
-    final func generationStore(_ store: AttachedStore, _ reader: GenerationReader) -> AttachedStore {
-        if let known = parentStores[store.index] { return known }
-        let made = AttachedStore(of: store, through: GenerationSource(reader, store), newest: store.source)
-        parentStores[store.index] = made
-        return made
-    }
-
-    /// Those of the stores that are read: of a generation, the ones that it has.
+    /// Returns the stores to read. A pinned context reads the stores of its generation.
     final func readStores(for entity: EntityRuntime, affected: [NSPersistentStore]?) throws -> [AttachedStore] {
         let stores = stores(for: entity, affected: affected)
-        guard let generation = try generationReader?.generation() else { return stores }
+        guard let generation = try storeView.generationReader?.generation() else { return stores }
         let read = stores.filter { generation.stores.contains($0.index) }
         guard read.count < stores.count else { return read }
-        // Rows that were in a store that is gone, since it was migrated to one of these, are not simply none.
+        // A store with such rows may have been removed because it was migrated to one of these. Its rows must not count
+        // as deleted.
         let attached = Set((coordinator?.attachedStores ?? []).map(\.index))
         let isGone = generation.sources.contains { index, source in
             !attached.contains(index) && entity.compiled.subtree.contains { source.includes(entity: $0) }
@@ -99,12 +96,12 @@ extension NSManagedObjectContext {
         )
     }
 
-    /// The next read is of what is there then.
-    final func advanceGeneration() { generationReader?.advance() }
+    /// Lets the next read pin the newest generation.
+    final func advanceGeneration() { storeView.generationReader?.advance() }
 
-    /// As ``advanceGeneration()`` where the pinned generation cannot be read any more; else it stays.
+    /// Calls ``advanceGeneration()`` if the pinned generation cannot be read any more.
     final func leaveGenerationIfGone() {
-        guard case .pinned(let generation)? = generationReader?.state else { return }
+        guard case .pinned(let generation)? = storeView.generationReader?.state else { return }
         let attached = Set((coordinator?.attachedStores ?? []).map(\.index))
         do {
             try generation.check()
@@ -112,9 +109,9 @@ extension NSManagedObjectContext {
         } catch { advanceGeneration() }
     }
 
-    /// The generation after a save, for those who are told of it.
+    /// Returns the generation after a save, for observers.
     final func tokenAfterSave() -> NSQueryGenerationToken? {
-        guard let generationReader else { return nil }
-        do { return try generationReader.generation().map { NSQueryGenerationToken($0) } } catch { return nil }
+        guard let reader = storeView.generationReader else { return nil }
+        do { return try reader.generation().map { NSQueryGenerationToken($0) } } catch { return nil }
     }
 }

@@ -5,20 +5,20 @@ import Foundation
 
 // What other contexts, other coordinators and other processes saved.
 extension NSManagedObjectContext {
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func mergeSave(fromContextDidSave notification: Notification) {
         checkOwned("mergeChanges(fromContextDidSave:)")
         let saving = notification.object as? NSManagedObjectContext
-        // What another coordinator saved is not in the rows that this one has in memory.
+        // Rows that another coordinator saved are not in this coordinator's cache.
         let isWithinCoordinator = saving != nil && saving?.coordinator === coordinator
         merge(SavedIDs(notification, in: coordinator), staleness: isWithinCoordinator ? stalenessInterval : 0)
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     class func mergeRemoteSave(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
-        // Held until all have merged, so that memory has the rows as they are now.
+        // Hold the rows until all contexts have merged, so that the cache has the current rows.
         var held: [HeldRows] = []
         for context in contexts {
             guard let coordinator = context.coordinator, !held.contains(where: { $0.coordinator === coordinator })
@@ -39,36 +39,37 @@ extension NSManagedObjectContext {
     final func merge(_ saved: SavedIDs, staleness: TimeInterval) {
         guard coordinator != nil else { return }
         advanceGeneration()
-        // What was done until now is a step of its own.
+        // Changes up to now are an undo step of their own.
         if registry.recordsUndo { processPendingChanges() }
-        let wasProcessing = isProcessing
-        // Nobody is told of half of it, whatever hooks of objects do meanwhile.
-        isProcessing = true
+        let wasProcessing = pendingChanges.isProcessing
+        // Observers must not be notified in the middle of a merge, whatever the hooks of objects do.
+        pendingChanges.isProcessing = true
         var merged = MergedIDs()
         adoptPermanentKeys()
         var updated = registry.objects(saved.updatedKeys)
         updated += saved.updated.compactMap { registeredObject(for: $0) }
         if saved.invalidatesAll { updated += registry.objects }
-        // Those that were looked at before their rows came.
-        if losses > 0 {
+        // Objects that were read before their rows arrived.
+        if rowReading.missingRowCount > 0 {
             let found = saved.inserted.compactMap { registeredObject(for: $0) } + updated
             for object in found where object.flags.contains(.inaccessible) { revive(object) }
         }
-        if !followers.isEmpty { noteForFollowers(saved) }
+        if !observers.followers.isEmpty { noteForFollowers(saved) }
         let (gone, present) = split(saved.deleted, staleness)
         mergeUpdates(updated + present, staleness, &merged)
         if saved.mayLackUpdates {
-            mergeUpdates(objects(ledTo: saved.deleted), keptParent == nil ? 0 : staleness, &merged)
+            mergeUpdates(objects(ledTo: saved.deleted), parentLink.isChild ? staleness : 0, &merged)
         }
         mergeInsertions(saved.inserted, staleness, &merged)
-        let deleted = mergeDeletions(gone + saved.discarded, &merged)
-        isProcessing = wasProcessing
+        let deleted = mergeDeletions(gone + saved.discardedInsertions, &merged)
+        pendingChanges.isProcessing = wasProcessing
         processPendingChanges()
         for object in deleted {
-            object.becomeInaccessible()
+            if !rowReading.keepsDeletedValues || object.isFault { object.becomeInaccessible() }
             object.flags.subtract([.updated, .deleted, .inserted])
         }
         detach(deleted)
+        if rowReading.keepsDeletedValues { deleted.forEach { $0.leaveRelations() } }
         if !deleted.isEmpty { registry.mayHaveDangling = true }
         tellChildren(of: saved, staleness)
         if !merged.ids.isEmpty, ContextNotification.didMergeObjectIDs.isWanted {
@@ -79,12 +80,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Children that merge by themselves follow: what they read is what this context has now.
+    /// Lets children merge that merge automatically: they read the state that this context has now.
     private func tellChildren(of saved: SavedIDs, _ staleness: TimeInterval) {
         for child in children.contexts {
             child.perform {
                 guard child.automaticallyMergesChangesFromParent else { return }
-                // What another coordinator saved is not in memory where this context knows nothing of it.
+                // Rows that another coordinator saved are not in memory if this context does not know them.
                 child.merge(saved, staleness: staleness == 0 ? 0 : child.stalenessInterval)
             }
         }
@@ -98,7 +99,7 @@ extension NSManagedObjectContext {
 
     struct MergedIDs {
         var ids: [String: Set<NSManagedObjectID>] = [:]
-        /// Whether anybody will be told of them.
+        /// Whether an observer wants the merged IDs.
         private let isWanted = ContextNotification.didMergeObjectIDs.isWanted
 
         mutating func add(_ object: NSManagedObject, _ key: String) {
@@ -106,18 +107,18 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Those who follow the context learn of rows that it does not know, too.
+    /// Reports rows to the followers, also rows that this context does not know.
     private func noteForFollowers(_ saved: SavedIDs) {
-        let isStranger = { (id: NSManagedObjectID) in !(self.registeredObject(for: id)?.hasRow ?? false) }
+        let hasUnknownRow = { (id: NSManagedObjectID) in !(self.registeredObject(for: id)?.hasRow ?? false) }
         let updated = saved.updatedIDs(in: coordinator).filter(isReachable)
-        event.mergedUpdates += updated
-        event.strangers += updated.filter(isStranger)
-        event.deletedStrangers += saved.deleted.filter { isReachable($0) && isStranger($0) }
+        pendingChanges.event.mergedUpdates += updated
+        pendingChanges.event.unknownUpdates += updated.filter(hasUnknownRow)
+        pendingChanges.event.unknownDeletions += saved.deleted.filter { isReachable($0) && hasUnknownRow($0) }
     }
 
     /// Whether it may be of an object here: others are of stores of another coordinator.
     private func isReachable(_ id: NSManagedObjectID) -> Bool {
-        id.isTemporaryID ? keptParent != nil : home(of: id) != nil
+        id.isTemporaryID ? parentLink.isChild : home(of: id) != nil
     }
 
     private func mergeUpdates(
@@ -126,16 +127,18 @@ extension NSManagedObjectContext {
     ) {
         let isKnown = { (object: NSManagedObject) in object.isStored && !object.flags.contains(.inaccessible) }
         let known = objects.allHeldSatisfy(isKnown) ? objects : objects.filter(isKnown)
-        let taking = RowTaking(self)
+        let taking = RowReplacement(self)
         var (taken, same): ([NSManagedObject], [NSManagedObject]) = ([], [])
         forEachCurrentRow(of: known, staleness) { object, rows, index in
             merged.add(object, key)
-            // What this context saved itself comes back when its parent saves it.
-            if keptParent != nil, !followers.isEmpty, object.hasSameValues(as: rows[index]) { same.append(object) }
+            // Changes that this context saved return when its parent saves them.
+            if parentLink.isChild, !observers.followers.isEmpty, object.hasSameValues(as: rows[index]) {
+                same.append(object)
+            }
             if object.isFault {
                 if object.hasRow { taking.noteMoves(of: object, to: rows[index]) }
                 object.replacingValues { object.takeRow(rows.take(index)) }
-                if object.flags.contains(.observed) { event.observed.append(object) }
+                if object.flags.contains(.observed) { pendingChanges.event.observed.append(object) }
                 if !object.relations.isEmpty { taking.takeMembers(of: object) }
                 return
             }
@@ -144,13 +147,15 @@ extension NSManagedObjectContext {
             taking.take(row, object)
             taken.append(object)
         }
-        for object in same where hasSameMembers(object) { event.unchanged.insert(ObjectReference(object)) }
+        for object in same where hasSameMembers(object) {
+            pendingChanges.event.unchanged.insert(ObjectReference(object))
+        }
         taking.finish()
         for object in taken { object.forgetUnchangedMembers() }
         applyDeleteRulesAgain(to: taken)
     }
 
-    /// Whether the to-manys that were read are what the parent has.
+    /// Returns whether the to-manys that were read are equal to those of the parent.
     private func hasSameMembers(_ object: NSManagedObject) -> Bool {
         for (index, slot) in object.runtime.relationSlots.enumerated() {
             guard case .toMany(let members) = object.relations[index], members.isKnown else { continue }
@@ -165,8 +170,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Calls `body` with the objects that have rows and where these are, read with few statements; an object whose row is gone is left
-    /// as it is until somebody tells of its deletion.
+    /// Calls `body` with the objects whose rows exist, and reads the rows with few statements. Objects whose rows were
+    /// deleted stay unchanged until their deletion is merged.
     private func forEachCurrentRow(
         of objects: [NSManagedObject], _ staleness: TimeInterval, _ body: (NSManagedObject, RowList, Int) -> Void
     ) {
@@ -188,7 +193,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The objects of each store and root; most often all of them, in the list that they are in.
+    /// Returns the objects by store and root. Usually that is one list with all of them.
     private func runs(of objects: [NSManagedObject]) -> [[NSManagedObject]] {
         guard let first = objects.first else { return [] }
         let (store, root) = (first.storeIndex, first.home.root)
@@ -201,19 +206,21 @@ extension NSManagedObjectContext {
         let objects = ids.filter(isReachable).map { object(with: $0) }
             .filter { $0.isStored && $0.registry === registry && !$0.flags.contains(.inaccessible) }
         // A parent's new objects may be known here since before it changed and saved them.
-        if keptParent != nil { mergeUpdates(objects.filter(\.hasRow), staleness, as: NSInsertedObjectIDsKey, &merged) }
+        if parentLink.isChild {
+            mergeUpdates(objects.filter(\.hasRow), staleness, as: NSInsertedObjectIDsKey, &merged)
+        }
         guard
             ContextNotification.objectsDidChange.isWanted || ContextNotification.didMergeObjectIDs.isWanted
-                || !followers.isEmpty || !deletedList.isEmpty
+                || !observers.followers.isEmpty || !pendingChanges.deleted.isEmpty
         else { return }
-        // Whoever is told will ask for their values: one statement reads them all, and shows those that have gone meanwhile.
+        // Observers will read the values. One statement reads them all and finds the rows that were deleted meanwhile.
         let isRead = { (object: NSManagedObject) in object.hasRow && staleness != 0 }
         var present = Set(objects.filter(isRead).map(ObjectReference.init))
         forEachCurrentRow(of: objects.filter { !isRead($0) }, staleness) { object, rows, index in
             present.insert(ObjectReference(object))
             if object.isFault {
                 object.replacingValues { object.takeRow(rows.take(index)) }
-                if object.flags.contains(.observed) { event.observed.append(object) }
+                if object.flags.contains(.observed) { pendingChanges.event.observed.append(object) }
                 return
             }
             let row = rows[index]
@@ -222,13 +229,13 @@ extension NSManagedObjectContext {
         var deleted: [NSManagedObject] = []
         for object in objects where present.contains(ObjectReference(object)) {
             merged.add(object, NSInsertedObjectIDsKey)
-            event.mergedInsertions.append(object)
-            if !deletedList.isEmpty { deleted += deletedDestinations(of: object) }
+            pendingChanges.event.mergedInsertions.append(object)
+            if !pendingChanges.deleted.isEmpty { deleted += deletedDestinations(of: object) }
         }
         applyDeleteRulesAgain(to: deleted)
     }
 
-    /// Those that the object's row leads to and that are deleted here.
+    /// Returns the objects that the row refers to and that are deleted here.
     final func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
         guard let row = object.row else { return [] }
         return object.runtime.relationSlots.compactMap { slot in
@@ -241,7 +248,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What is gone, and the objects of rows that somebody has brought back since they were deleted, as a merge policy may.
+    /// Separates deleted objects from objects whose rows were inserted again after their deletion, as a merge policy
+    /// may do.
     private func split(
         _ deleted: [NSManagedObjectID], _ staleness: TimeInterval
     ) -> (gone: [NSManagedObjectID], present: [NSManagedObject]) {
@@ -260,7 +268,7 @@ extension NSManagedObjectContext {
         return (deleted.filter { !ids.contains($0) }, present)
     }
 
-    /// The objects whose rows here lead to one of those.
+    /// Returns the objects whose rows here refer to one of these IDs.
     private func objects(ledTo ids: [NSManagedObjectID]) -> [NSManagedObject] {
         var keys: [Place: Set<Int64>] = [:]
         for id in ids {
@@ -282,17 +290,17 @@ extension NSManagedObjectContext {
 
     // MARK: By itself
 
-    /// Whether what the other context saves is what this one would read now.
+    /// Returns whether this context would read the rows that the other context saves.
     private func readsWhatIsSaved(by saving: NSManagedObjectContext) -> Bool {
-        if let keptParent { return saving === keptParent || saving.keptParent === keptParent }
-        return saving.keptParent == nil && saving.coordinator != nil && saving.coordinator === coordinator
+        if let parent = parentLink.parent { return saving === parent || saving.parentLink.parent === parent }
+        return !saving.parentLink.isChild && saving.coordinator != nil && saving.coordinator === coordinator
     }
 
     final func setMergesAutomatically(_ merges: Bool) {
-        if let merging { NotificationCenter.default.removeObserver(merging) }
-        merging = nil
+        if let observer = observers.mergeObserver { NotificationCenter.default.removeObserver(observer) }
+        observers.mergeObserver = nil
         guard merges else { return }
-        merging = NotificationCenter.default.addObserver(
+        observers.mergeObserver = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
         ) { [weak self] notification in
             guard let self, let saving = notification.object as? NSManagedObjectContext, saving !== self,
@@ -304,7 +312,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Rows that were read anew and stay in memory while somebody holds this.
+/// Rows that were read again and stay in memory as long as this object lives.
 private final class HeldRows {
     let coordinator: NSPersistentStoreCoordinator
     private var rows: [RowList] = []

@@ -3,7 +3,7 @@ import Foundation
 
 // Objects that others have deleted.
 extension NSManagedObjectContext {
-    /// Those that the context knows are shown as deleted, with their values, until they leave.
+    /// Marks the known objects as deleted. They keep their values until they leave the context.
     final func mergeDeletions(_ ids: [NSManagedObjectID], _ merged: inout MergedIDs) -> [NSManagedObject] {
         var deleted: [NSManagedObject] = []
         var unsure: Set<ObjectReference> = []
@@ -20,14 +20,14 @@ extension NSManagedObjectContext {
             object.flags.insert(.deleted)
             if !object.flags.contains(.eventDeleted) {
                 object.flags.insert(.eventDeleted)
-                event.deleted.append(object)
+                pendingChanges.event.deleted.append(object)
             }
         }
         if !unsure.isEmpty { letGoOfMembers(unsure) }
         return deleted
     }
 
-    /// Whether others may have the object as a member of theirs, and nothing that was read of it says so.
+    /// Returns whether other objects may have this object as a member, although no relationship that was read says so.
     private func mayBeMemberUnknowingly(_ object: NSManagedObject) -> Bool {
         if coordinator?.runtime.hasOneWayRelationship(to: object.runtime.ordinal) ?? false { return true }
         guard object.home.hasManyToMany else { return false }
@@ -39,7 +39,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// As ``letGoOfMembers(_:)``, of deleted objects that cannot say whose members they were: whoever has one of them is looked for.
+    /// Does the work of ``letGoOfMembers(_:)`` for deleted objects that do not know whose members they were: searches
+    /// for their owners.
     private func letGoOfMembers(_ deleted: Set<ObjectReference>) {
         for owner in registry.objects where owner.home.hasToMany && !owner.relations.isEmpty && !owner.isDeleted {
             var hasLost = false
@@ -50,7 +51,7 @@ extension NSManagedObjectContext {
                 rebaseMembers(owner, slot: slot, winsOrder: true, prefersMine: true)
                 hasLost = true
             }
-            if hasLost { event.refreshed.append(owner) }
+            if hasLost { pendingChanges.event.refreshed.append(owner) }
         }
     }
 
@@ -60,7 +61,7 @@ extension NSManagedObjectContext {
             let info = object.runtime.slots[slot]
             guard let inverse = info.relationship?.inverseSlot, object.relations.isRead(info.relation) || !info.isToMany
             else { continue }
-            // One that has no row cannot say any more whose member it was.
+            // An object without a row does not know any more whose member it was.
             if !info.isToMany, !object.hasRow, !object.relations.isRead(info.relation) { continue }
             let owners = info.isToMany ? object.members(slot).members : object.toOne(slot).map { [$0] } ?? []
             for owner in owners where !owner.isFault && owner.runtime.slots[inverse].isToMany {
@@ -68,12 +69,12 @@ extension NSManagedObjectContext {
                 let members = owner.relations.uncountedMembers(relation)?.takeUnretainedValue()
                 guard let members, members.isKnown, members.contains(object), !members.hasChanges else { continue }
                 owner.relations.forget(relation)
-                event.refreshed.append(owner)
+                pendingChanges.event.refreshed.append(owner)
             }
         }
     }
 
-    /// What was set here to lead to an object that is gone leads to nothing, where the object's delete rules see to that.
+    /// Sets changed references to a deleted object to nil, if the object's delete rules say so.
     private func letGoOfChangedReferences(to object: NSManagedObject) {
         for step in object.home.deleteSteps where step.inverse >= 0 {
             let relation = Int(object.home.facts[step.slot].relation)

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// A notification of contexts, and whether anybody has asked for its name.
+/// A notification of contexts, and whether the program has ever used its name.
 ///
-/// To collect the objects and IDs of a save costs as much as the save itself, and a `NotificationCenter` does not tell
-/// whether it has observers. Nobody can observe a notification by name without having its name: until a program asks for
-/// it the first time, the notification is not posted.
+/// Collecting the objects and IDs of a save costs as much as the save itself, and a `NotificationCenter` does not say
+/// whether it has observers. An observer needs the notification's name. Therefore the notification is posted only after
+/// the program has read the name for the first time.
 final class ContextNotification: Sendable {
     static let willSave = ContextNotification("NSManagingContextWillSaveChangesNotification")
     static let didSave = ContextNotification("NSManagingContextDidSaveChangesNotification")
@@ -20,7 +20,7 @@ final class ContextNotification: Sendable {
 
     var isWanted: Bool { wanted.load(ordering: .relaxed) }
 
-    /// The name, for somebody who may observe it.
+    /// The name, for a caller that may observe it.
     var wantedName: NSNotification.Name {
         wanted.store(true, ordering: .relaxed)
         return name
@@ -32,8 +32,8 @@ extension NSNotification.Name {
     public static var NSManagedObjectContextWillSave: NSNotification.Name { ContextNotification.willSave.wantedName }
     /// A context saved; user info: inserted, updated and deleted objects.
     ///
-    /// Differs from Apple: posted once the program has asked for this name; an observer of all names, or one that
-    /// spells the name itself, has to ask for it too. So it is with the other notifications of a context.
+    /// Differs from Apple: posted only after the program has read this name. An observer of all names, or of a name
+    /// that is spelled as a string, must read it once, too. The same holds for the other notifications of a context.
     public static var NSManagedObjectContextDidSave: NSNotification.Name { ContextNotification.didSave.wantedName }
     /// Objects of a context changed; user info: inserted, updated, deleted, refreshed and invalidated objects.
     public static var NSManagedObjectContextObjectsDidChange: NSNotification.Name {

@@ -2,15 +2,19 @@ import CoreDataStore
 import Foundation
 import Synchronization
 
-// A context on top of another one, which is its store: it reads what the parent has, unsaved changes included, and saves to it.
+// A context on top of another one, which is its store: it reads the parent's state, with unsaved changes, and saves to
+// the parent.
 extension NSManagedObjectContext {
     /// What ``parent`` does when it is set.
     final func setParent(_ newParent: NSManagedObjectContext?) {
-        guard newParent !== keptParent else { return }
+        guard newParent !== parentLink.parent else { return }
+        precondition(
+            newParent == nil || storeView.restriction == nil,
+            "A restricted context cannot get a parent: restrict the topmost context; its children inherit that.")
         precondition(
             registry.objects.isEmpty, "A context that has objects cannot change its parent; reset it first.")
         precondition(
-            newParent == nil || coordinator == nil || keptParent != nil,
+            newParent == nil || coordinator == nil || parentLink.isChild,
             "A context has a parent or a persistentStoreCoordinator, not both.")
         if let newParent {
             precondition(
@@ -18,15 +22,41 @@ extension NSManagedObjectContext {
                     && newParent.concurrencyType != .confinementConcurrencyType,
                 "Parent contexts are for contexts with queues: make both with .privateQueue or .mainQueue.")
             precondition(
-                !sequence(first: newParent, next: { $0.keptParent }).contains { $0 === self },
+                !sequence(first: newParent, next: { $0.parentLink.parent }).contains { $0 === self },
                 "A context cannot be its own ancestor.")
         }
-        keptParent?.children.remove(self)
-        keptParent = newParent
-        newParent?.children.add(self)
-        parentStores = [:]
-        generationReader = nil
+        if let parent = parentLink.parent { parent.children.remove(self) }
+        parentLink = ParentLink(newParent)
+        if let newParent { newParent.children.add(self) }
+        storeView.stores = [:]
+        storeView.generationReader = nil
         takeCoordinator(newParent?.coordinator)
+    }
+
+    /// Sets the coordinator of the context and its descendants.
+    final func takeCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
+        coordinator = newCoordinator
+        registry.coordinator = newCoordinator
+        if storeView.generationReader != nil {
+            storeView.generationReader = nil
+            storeView.stores = [:]
+        }
+        homeCache.forgetHomes()
+        for child in children.contexts { child.takeCoordinator(newCoordinator) }
+    }
+
+    /// What ``persistentStoreCoordinator`` does when it is set.
+    final func setCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
+        precondition(
+            !parentLink.isChild || newCoordinator === coordinator,
+            "A context with a parent reads and saves through it: it has no persistentStoreCoordinator of its own.")
+        precondition(
+            coordinator == nil || coordinator === newCoordinator || registry.objects.isEmpty,
+            "A context that has objects cannot change its coordinator; reset it first.")
+        precondition(
+            storeView.restriction == nil || coordinator === newCoordinator,
+            "A restricted context cannot change its coordinator: make another context.")
+        takeCoordinator(newCoordinator)
     }
 
     // MARK: Stores
@@ -47,19 +77,38 @@ extension NSManagedObjectContext {
     }
 
     private func seen(_ store: AttachedStore) -> AttachedStore {
-        if keptParent != nil { return parentStore(store) }
-        return generationReader.map { generationStore(store, $0) } ?? store
+        if parentLink.isChild { return parentStore(store) }
+        return storeView.isDirect ? store : indirectStore(store)
     }
 
     private func parentStore(_ store: AttachedStore) -> AttachedStore {
-        if let known = parentStores[store.index] { return known }
-        guard let keptParent else { return store }
-        let made = AttachedStore(of: store, through: ParentSource(parent: keptParent, store: store))
-        parentStores[store.index] = made
+        if let known = storeView.stores[store.index] { return known }
+        guard let parent = parentLink.parent else { return store }
+        let made = AttachedStore(of: store, through: ParentSource(parent: parent, store: store))
+        storeView.stores[store.index] = made
         return made
     }
 
-    /// Where a parent's new object is kept in its children, which no store has been found for yet.
+    /// A store as the context sees it that is restricted or pinned to a generation.
+    final func indirectStore(_ store: AttachedStore) -> AttachedStore {
+        if let known = storeView.stores[store.index] { return known }
+        let read: any ReadableSource =
+            storeView.generationReader.map { GenerationSource($0, store) } ?? store.source
+        func restricted(_ source: any ReadableSource) -> any ReadableSource {
+            storeView.restriction?.source(source, of: store.target) ?? source
+        }
+        let made = AttachedStore(of: store, through: restricted(read), newest: restricted(store.source))
+        storeView.stores[store.index] = made
+        return made
+    }
+
+    /// The restriction of the context, or of the ancestor through which it reads.
+    package final var restriction: (any ContextRestriction)? {
+        // An ancestor's never changes while it has children.
+        parentLink.parent.map { $0.restriction } ?? storeView.restriction
+    }
+
+    /// Returns the store in which children keep a parent's new object before a store is assigned to it.
     final func storeForNew(_ runtime: EntityRuntime) -> AttachedStore? {
         let stores = stores(for: runtime, affected: nil)
         return stores.first { !$0.isReadOnly } ?? stores.first
@@ -72,22 +121,22 @@ extension NSManagedObjectContext {
     /// They keep their temporary keys until the context next reads, so that nothing changes under its user's hands.
     @inline(__always)
     final func adoptPermanentKeys() {
-        if isChild { adoptNewPermanentKeys() }
+        if parentLink.isChild { adoptNewPermanentKeys() }
     }
 
     private func adoptNewPermanentKeys() {
-        guard let keptParent else { return }
-        let renamings = renamingsOfAncestors
-        guard renamings != seenRenamings else { return }
-        seenRenamings = renamings
+        guard let parent = parentLink.parent else { return }
+        let count = permanentKeyCountOfAncestors
+        guard count != storeView.adoptedKeyCount else { return }
+        storeView.adoptedKeyCount = count
         var survivors: [ObjectIdentifier: NSManagedObject] = [:]
         var replaced: [NSManagedObject] = []
         for object in registry.temporaryObjects where object.isStored {
-            guard let id = keptParent.permanentID(forTemporaryKey: object.primaryKey),
+            guard let id = parent.permanentID(forTemporaryKey: object.primaryKey),
                 let store = store(withIdentifier: id.storeIdentifier)
             else { continue }
             let temporaryKey = object.primaryKey
-            // Whoever read its row under the new key first has an object of it already.
+            // An object that read the row under its new key first exists already.
             if isAbsorbed(temporaryKey) || isKnown(id, in: store, besides: object) {
                 if let survivor = adopt(object, absorbedBy: id, in: store) {
                     survivors[ObjectIdentifier(object)] = survivor
@@ -106,63 +155,29 @@ extension NSManagedObjectContext {
         return known != nil && known !== object
     }
 
-    /// Whether another object took the place of the one that had that key, when an ancestor saved it.
+    /// Returns whether an ancestor's save replaced the object with this key by another one.
     private func isAbsorbed(_ temporaryKey: Int64) -> Bool {
-        registry.isAbsorbed(temporaryKey) || keptParent?.isAbsorbed(temporaryKey) ?? false
+        registry.isAbsorbed(temporaryKey) || parentLink.parent?.isAbsorbed(temporaryKey) ?? false
     }
 
-    /// Whether rows that contexts have of one another may name this one's objects.
-    final var isKnownElsewhere: Bool { keptParent != nil || !children.isEmpty }
+    /// Whether rows in other contexts may contain keys of this context's objects.
+    final var isKnownElsewhere: Bool { parentLink.isChild || !children.isEmpty }
 
     /// The ID that an object has now which had that key, here or in an ancestor.
     final func permanentID(forTemporaryKey key: Int64) -> NSManagedObjectID? {
-        registry.permanentID(forTemporaryKey: key) ?? keptParent?.permanentID(forTemporaryKey: key)
+        registry.permanentID(forTemporaryKey: key) ?? parentLink.parent?.permanentID(forTemporaryKey: key)
     }
 
-    private var renamingsOfAncestors: Int {
-        keptParent.map { $0.renamings.load(ordering: .acquiring) + $0.renamingsOfAncestors } ?? 0
+    private var permanentKeyCountOfAncestors: Int {
+        guard let parent = parentLink.parent else { return 0 }
+        return parent.children.permanentKeyCount.load(ordering: .acquiring) + parent.permanentKeyCountOfAncestors
     }
 
     // MARK: Through the parent
 
-    /// Runs the body on the parent's queue and waits; what it uses of this context, nobody else uses meanwhile.
+    /// Runs the body on the parent's queue and waits. Meanwhile no other code uses this context.
     final func withParent<R>(_ body: (NSManagedObjectContext) throws -> R) rethrows -> R {
-        guard let keptParent else { preconditionFailure("the context has no parent") }
-        return try keptParent.runAndWait { try Confinement.with(self) { try body(keptParent) } }
-    }
-}
-
-/// The contexts that have one as their parent, as long as they live.
-final class ContextChildren: Sendable {
-    private struct Child {
-        weak var context: NSManagedObjectContext?
-    }
-
-    private struct State: @unchecked Sendable {
-        // Safe because the contexts are only compared and asked for what guards itself.
-        var children: [Child] = []
-    }
-
-    /// Guards the list, which children change from their own queues.
-    private let state = Mutex(State())
-    private let hasHad = Atomic(false)
-
-    /// Whether there is one, or was.
-    var mayExist: Bool { hasHad.load(ordering: .relaxed) }
-
-    var isEmpty: Bool { state.withLock { state in state.children.allSatisfy { $0.context == nil } } }
-
-    var contexts: [NSManagedObjectContext] { state.withLock { $0.children.compactMap(\.context) } }
-
-    func add(_ context: NSManagedObjectContext) {
-        hasHad.store(true, ordering: .relaxed)
-        state.withLock { state in
-            state.children.removeAll { $0.context == nil }
-            state.children.append(Child(context: context))
-        }
-    }
-
-    func remove(_ context: NSManagedObjectContext) {
-        state.withLock { $0.children.removeAll { $0.context == nil || $0.context === context } }
+        guard let parent = parentLink.parent else { preconditionFailure("the context has no parent") }
+        return try parent.runAndWait { try Confinement.with(self) { try body(parent) } }
     }
 }

@@ -2,15 +2,15 @@ import Foundation
 
 // Objects by their typed IDs.
 extension NSManagedObjectContext {
-    /// The object with that ID, as a fault where the context does not know it; reads nothing.
+    /// Returns the object with that ID, as a fault if the context does not know it. Reads nothing.
     ///
     ///     let item = try context.object(with: id)        // Item
     ///
-    /// - Throws: 133000 where the context has no store of that ID, the objects of its entity are of another class, or the ID is
-    ///   temporary and of an object that this context does not know.
+    /// - Throws: 133000 if the context does not have the ID's store, if the entity's objects are of another class, or
+    ///   if the ID is temporary and belongs to an object of another context.
     public final func object<Object: NSManagedObject>(with id: PersistentID<Object>) throws -> Object {
         let objectID = try id.objectID(in: self)
-        if id.isTemporary, keptParent == nil, registeredObject(for: objectID) == nil {
+        if id.isTemporary, !parentLink.isChild, registeredObject(for: objectID) == nil {
             throw CoreDataErrors.unsavedElsewhere(objectID)
         }
         guard let object = object(with: objectID) as? Object else {
@@ -19,11 +19,11 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The object with that ID, with its values: read from the store where they are not in memory.
+    /// Returns the object with that ID and its values, which are read from the store if they are not in memory.
     ///
     ///     let item = try context.existingObject(with: id)        // SELECT … FROM ZITEM t0 WHERE t0.Z_PK = ?
     ///
-    /// - Throws: as ``object(with:)-(PersistentID<Object>)``; 133000 too where the object is in the store no more.
+    /// - Throws: the errors of ``object(with:)-(PersistentID<Object>)``; 133000 also if the row does not exist.
     public final func existingObject<Object: NSManagedObject>(with id: PersistentID<Object>) throws -> Object {
         let fault = try object(with: id)
         guard let object = try existingObject(with: fault.objectID) as? Object else {

@@ -6,7 +6,8 @@ import CoreDataStore
 extension NSManagedObjectContext {
     /// Reads the relationships on the paths of a request for the entity.
     ///
-    /// - Throws: for a path of which a step is no relationship of any entity that it may start from, whatever objects there are.
+    /// - Throws: for a path of which a step is no relationship of any entity that it may start from, whatever objects
+    ///   there are.
     final func prefetch(_ paths: [String], of objects: [NSManagedObject], of entity: EntityRuntime) throws {
         for path in paths {
             let keys = path.split(separator: ".").map(String.init)
@@ -36,8 +37,8 @@ extension NSManagedObjectContext {
 
     /// Reads the relationships on the path: one statement per step, for each entity that the step starts from.
     ///
-    /// The path follows relationships that the context knows already as it follows those that it reads. Such a step costs a statement
-    /// only if rows of the objects that it leads to are not in memory.
+    /// A relationship that the context already knows is followed without a statement, unless rows of its destinations
+    /// are not in memory.
     final func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
         guard let key = path.first, !objects.isEmpty else { return }
         // Most often all have been read, and are of one entity.
@@ -109,12 +110,13 @@ extension NSManagedObjectContext {
 
     // MARK: To-many
 
-    /// Reads the members of a to-many of objects of one home where they are not known, and rows of known members that are faults without one.
+    /// Reads the members of a to-many of objects of one home if they are not known, and the rows of known members that
+    /// are faults without one.
     ///
-    /// One statement reads both. Only members that were added here and whose rows are not in memory take another one.
+    /// One statement reads both. Only members that were added here and whose rows are not in memory need another one.
     final func readMembers(_ slot: Int, of owners: [NSManagedObject]) throws {
         var unknown: [NSManagedObject] = []
-        // Owners whose members are known, and the members of which rows are missing.
+        // Owners with known members, and the members whose rows are missing.
         var incomplete: [NSManagedObject] = []
         var unread: Set<ObjectReference> = []
         owners.forEachHeld { owner in
@@ -142,7 +144,7 @@ extension NSManagedObjectContext {
         adoptPermanentKeys()
         know(found, slot, of: unknown, in: store)
         guard !unread.isEmpty else { return }
-        // Known members stay as they are: they take rows only.
+        // Known members stay unchanged: they only get rows.
         let wanted = Set(unread.lazy.map(\.object).filter(\.isUnreadFault).map(\.primaryKey))
         let owners = Set(incomplete.lazy.map(\.primaryKey))
         for list in found where owners.contains(list.owner) {
@@ -151,12 +153,12 @@ extension NSManagedObjectContext {
         try readRows(of: unread.map(\.object).filter(\.isUnreadFault))
     }
 
-    /// The members of a to-many of objects of one home as far as they are known, each once.
+    /// Returns the known members of a to-many of objects of one home, each once.
     private func knownMembers(_ slot: Int, of owners: [NSManagedObject]) -> [NSManagedObject] {
         var found: [NSManagedObject] = []
         owners.forEachHeld { owner in
             owner.members(slot).members.forEachHeld { member in
-                // Nothing can be read of a member whose row is gone.
+                // Nothing can be read of a member whose row was deleted.
                 if member.hasRow || member.values != nil { member.collect(into: &found) }
             }
         }
@@ -164,7 +166,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// Gives objects the members of a relationship that were read for all of them.
+    /// Gives objects the members of a relationship that was read for all of them.
     final func know(
         _ found: [(owner: Int64, rows: [RowSnapshot])], _ slot: Int, of owners: [NSManagedObject],
         in store: AttachedStore
@@ -180,10 +182,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Whether the object is a fault whose row is to be read from the store.
+    /// Whether the object is a fault whose row must be read from the store.
     fileprivate final var isUnreadFault: Bool { isFault && isStored && !hasCurrentRow }
 
-    /// Appends the object to a list that has each object once; whoever made the list removes the flag from its objects.
+    /// Appends the object to a list that has each object once. The code that made the list clears the flag of its
+    /// objects.
     @inline(__always)
     fileprivate final func collect(into objects: inout [NSManagedObject]) {
         guard !flags.contains(.collected) else { return }

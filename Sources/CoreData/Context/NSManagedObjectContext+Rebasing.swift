@@ -1,22 +1,22 @@
 import CoreDataModel
 import CoreDataPrimitives
 
-// Unsaved changes on top of what the store has now.
+// Unsaved changes on top of the current rows of the store.
 extension NSManagedObjectContext {
     /// The object takes a newer row; its unsaved changes stay.
     final func merge(_ row: RowSnapshot, into object: NSManagedObject) {
-        let taking = RowTaking(self)
+        let taking = RowReplacement(self)
         taking.take(row, object)
         taking.finish()
     }
 
-    /// Puts the object's changes on top of a row that is new to it; what nobody changed is the row's.
+    /// Applies the object's unsaved changes to a new row. Unchanged properties get the row's values.
     final func rebase(_ object: NSManagedObject) {
         rebaseValues(object)
         rebaseMembers(object)
     }
 
-    /// Attributes and to-one relationships that nobody changed are the row's.
+    /// Gives unchanged attributes and to-one relationships the row's values.
     final func rebaseValues(_ object: NSManagedObject) {
         if let values = object.values {
             for slot in object.runtime.slots.indices
@@ -31,10 +31,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// To-many relationships are the store's, with what was added, removed and moved on top.
+    /// Gives to-many relationships the store's members, and applies additions, removals and moves of this context to
+    /// them.
     ///
-    /// `winsOrder` keeps the order of one whose members were moved here, where the store's order is as it was; where it is not,
-    /// `prefersMine` does.
+    /// With `winsOrder`, the order of members that were moved here is kept if the store's order is unchanged. If it
+    /// changed, `prefersMine` decides.
     final func rebaseMembers(_ object: NSManagedObject, winsOrder: Bool = true, prefersMine: Bool = true) {
         for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
             if object.runtime.slots[slot].isToMany {
@@ -55,7 +56,8 @@ extension NSManagedObjectContext {
         giveUpMembersLedElsewhere(stored, of: object, slot)
     }
 
-    /// Of a relationship whose other side is a to-one, that one decides: who leads here was not removed, who does not was not added.
+    /// Forgets changes that the to-one on the other side refutes: a member whose to-one refers to this object was not
+    /// removed, and one whose to-one refers elsewhere was not added.
     private func forgetRefutedChanges(_ members: ToManyMembers, of object: NSManagedObject, _ slot: Int) {
         let facts = object.home.facts[slot]
         guard object.isStored, facts.inverse >= 0, !facts.isInverseToMany, members.hasChanges else { return }
@@ -69,7 +71,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Of one-to-ones: what the object's row leads to, and what leads elsewhere by a change of this context, the object has lost.
+    /// Removes one-to-one partners: the object loses a destination of its row that refers to another object because of
+    /// a change in this context.
     final func giveUpPartnersLedElsewhere(of object: NSManagedObject) {
         guard let row = object.row else { return }
         for slot in object.runtime.relationSlots {
@@ -85,7 +88,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Members that another's save gave to the object, and that lead elsewhere by a change of this context, are none here.
+    /// Members that another's save gave to the object, and that lead elsewhere by a change of this context, are none
+    /// here.
     final func giveUpMembersLedElsewhere(
         _ stored: [NSManagedObject], of object: NSManagedObject, _ slot: Int, besides changing: NSManagedObject? = nil
     ) {
@@ -102,35 +106,35 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext {
-    /// What came to objects that are deleted here goes the way of their other members. Those whose delete rules have not been applied yet
-    /// have changes, too, which those at the other end shall learn of.
+    /// Applies the delete rules of deleted objects to members that they got since. If the rules were not applied yet,
+    /// changes at the other end are merged as well.
     final func applyDeleteRulesAgain(to objects: [NSManagedObject]) {
         let again = Set(
             objects.lazy.filter { $0.isDeleted && !$0.flags.contains(.inaccessible) }.map(ObjectReference.init)
         )
-        .subtracting(unpropagated.map(ObjectReference.init))
+        .subtracting(pendingChanges.awaitingDeleteRules.map(ObjectReference.init))
         for reference in again {
             reference.object.relations.removeAll()
-            unpropagated.append(reference.object)
-            if registry.recordsUndo { mergedDeletions.insert(ObjectIdentifier(reference.object)) }
+            pendingChanges.awaitingDeleteRules.append(reference.object)
+            if registry.recordsUndo { undoRecording.reappliedDeletions.insert(ObjectIdentifier(reference.object)) }
         }
     }
 }
 
-/// Objects that take newer rows, and keep their unsaved changes.
+/// Gives objects newer rows and keeps their unsaved changes.
 ///
 /// ```
 ///  row as it was read ──changed here──▶ object
 ///          │ changed there                 │ kept
 ///          ▼                               ▼
-///  row in the store   ──────────────▶ object on the new row      attributes and to-ones: at once
+///  row in the store   ──────────────▶ object on the new row      attributes and to-ones: immediately
 ///                                       │
 ///                                       ▼
 ///                                     the other ends             to-manys: when all objects have their rows
 /// ```
-/// A to-one that is changed here and that another's save changed too leads where it leads here: the object that it leads to in the
-/// store has lost this one, which is a change of it as well.
-final class RowTaking {
+/// A to-one that was changed both here and by another save keeps the value of this context. The destination that the
+/// store has for it then loses this object, which is a change of that destination, too.
+final class RowReplacement {
     private struct Link {
         let object: NSManagedObject
         let slot: Int
@@ -138,13 +142,13 @@ final class RowTaking {
 
     private let context: NSManagedObjectContext
     private var objects: [NSManagedObject] = []
-    /// Faults that have members nevertheless, since somebody asked for these alone or others left.
+    /// Faults that have members: a caller read only the members, or other objects removed some.
     private var faults: [NSManagedObject] = []
-    /// The other ends that the rows' to-ones led and lead to.
+    /// The old and the new other ends of the rows' to-ones.
     private var partners: [Link] = []
-    /// The to-ones that are changed here and there.
+    /// The to-ones that were changed both here and in the store.
     private var kept: [Link] = []
-    /// Those that are deleted here, and to which a newer row leads.
+    /// The objects that are deleted here and to which a newer row refers.
     private var deleted: [NSManagedObject] = []
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -167,7 +171,7 @@ final class RowTaking {
         faults.append(fault)
     }
 
-    /// Brings the other ends in step and tells of everything.
+    /// Updates the other ends and notifies observers.
     func finish() {
         for fault in faults { context.rebaseMembers(fault) }
         for object in objects where !object.relations.isEmpty { context.rebaseMembers(object) }
@@ -177,12 +181,12 @@ final class RowTaking {
         context.applyDeleteRulesAgain(to: deleted)
         for object in objects {
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
-            context.event.refreshed.append(object)
+            context.pendingChanges.event.refreshed.append(object)
         }
         if !objects.isEmpty { context.followTurn() }
     }
 
-    /// Takes note of those at the other ends of the to-ones that lead elsewhere by the newer row.
+    /// Records the other ends of the to-ones that the newer row changes.
     func noteMoves(of object: NSManagedObject, to row: RowSnapshot) {
         guard let before = object.row else { return }
         let home = object.home
@@ -200,11 +204,11 @@ final class RowTaking {
                     store: home.storeIndex, root: Int(facts.destinationRoot), primaryKey: key)
                 if let partner { partners.append(Link(object: partner, slot: Int(facts.inverse))) }
                 if key == new, let partner, partner.isDeleted { deleted.append(partner) }
-                guard key == old, !context.followers.isEmpty else { continue }
+                guard key == old, !context.observers.followers.isEmpty else { continue }
                 if let partner {
-                    context.event.formerDestinations.append(partner)
+                    context.pendingChanges.event.previousDestinations.append(partner)
                 } else {
-                    context.event.strangers.append(object.objectID)
+                    context.pendingChanges.event.unknownUpdates.append(object.objectID)
                 }
             }
         }
@@ -235,7 +239,8 @@ final class RowTaking {
 }
 
 extension NSManagedObject {
-    /// What was set to the value that it had anyway is no change, and will be what the next row says.
+    /// Forgets changes to the value that the row already had: they are no changes, and the next row's values replace
+    /// them.
     final func forgetSameValues() {
         guard isStored, hasRow, let values else { return }
         for slot in values.changed {
@@ -246,8 +251,8 @@ extension NSManagedObject {
         }
     }
 
-    /// This object has the other by another's save, and has lost it by an earlier change of this context: that is a change of both, and
-    /// nothing to undo.
+    /// This object has the other by another's save, and has lost it by an earlier change of this context: that is a
+    /// change of both, and nothing to undo.
     final func loseToChange(_ object: NSManagedObject, _ slot: Int) {
         if home.facts[slot].isToMany {
             if members(slot).lose(object) { markChanged(slot) }

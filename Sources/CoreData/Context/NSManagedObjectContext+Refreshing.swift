@@ -5,7 +5,7 @@ import Foundation
 
 // Forgetting, reading again, taking back.
 extension NSManagedObjectContext {
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkOwned("refresh(_:mergeChanges:)")
         if isRefusedWhileWriting("refresh(_:mergeChanges:)") { return }
@@ -15,10 +15,10 @@ extension NSManagedObjectContext {
         if object.isInserted { return flag ? () : forgetValues(ofNew: object) }
         guard object.isStored else { return }
         guard let store = store(at: object.storeIndex) else { return }
-        // What is there now is known from here on.
+        // From here on the current state is known.
         object.extras?.savedTo = nil
         let leading = changedRelatives(of: object)
-        // A store of the program's own class is asked what there is now, whatever its source remembers.
+        // A store of the program's own class is asked for its current state, whatever its source has cached.
         store.objectSource?.forget(object.primaryKey, root: object.home.root)
         if flag, object.isUpdated || object.isDeleted {
             let row: RowSnapshot?
@@ -32,11 +32,11 @@ extension NSManagedObjectContext {
             }
             guard let row else { return lose(object, slot: -1) }
             merge(row, into: object)
-            // Another's save may have led others to it since its delete rules were applied.
+            // Another save may have referred to it since its delete rules were applied.
             if object.isDeleted { applyDeleteRulesAgain(to: [object]) }
-            return ChangedSides(context: self).settle([object] + leading)
+            return InverseReconciler(context: self).settle([object] + leading)
         } else {
-            let others = object.isUpdated ? OtherSides(of: object, in: self) : nil
+            let others = object.isUpdated ? InverseRestoration(of: object, in: self) : nil
             object.replacingValues {
                 object.becomeFault()
                 object.flags.remove(.updated)
@@ -46,41 +46,42 @@ extension NSManagedObjectContext {
             others?.follow()
             readOneToOnes(of: [object])
             giveUpPartnersLedElsewhere(of: object)
-            ChangedSides(context: self).settle(leading)
-            if !deletedList.isEmpty {
+            InverseReconciler(context: self).settle(leading)
+            if !pendingChanges.deleted.isEmpty {
                 applyDeleteRulesAgain(to: (others?.deleted ?? []) + deletedDestinations(of: object))
             }
         }
-        event.refreshed.append(object)
+        pendingChanges.event.refreshed.append(object)
         followTurn()
     }
 
-    /// Reads the rows of faults that a change of this context may have led away from: only their rows tell.
+    /// Reads the rows of faults whose one-to-one a change of this context may have replaced: only their rows tell.
     private func readOneToOnes(of objects: [NSManagedObject]) {
-        guard !updatedList.isEmpty else { return }
+        guard !pendingChanges.updated.isEmpty else { return }
         do { try readRows(of: objects.filter { $0.isFault && !$0.hasRow && $0.home.hasOneToOne }) } catch {
             noteReadFailure(error, "\(objects.count) refreshed objects")
         }
     }
 
-    /// Those with changes at the other ends of what was read of the object.
+    /// Returns the changed objects at the other ends of the relationships that were read.
     private func changedRelatives(of object: NSManagedObject) -> [NSManagedObject] {
-        if object.relations.isEmpty || updatedList.isEmpty && insertedList.isEmpty { return [] }
+        if object.relations.isEmpty || pendingChanges.updated.isEmpty && pendingChanges.inserted.isEmpty { return [] }
         return object.relatives.map(\.object).filter(\.hasChanges)
     }
 
-    /// An object whose row was not there: it may be now. One that counts as deleted stays so unless it is.
+    /// Refreshes an object whose row was missing: the row may exist now. An object that counts as deleted stays deleted
+    /// if not.
     private func refreshLost(_ object: NSManagedObject) {
         guard object.isStored else { return }
         do {
             if try !reviveIfThere(object), !object.isDeleted { revive(object) }
         } catch { return }
         guard !object.flags.contains(.inaccessible) else { return }
-        event.refreshed.append(object)
+        pendingChanges.event.refreshed.append(object)
         followTurn()
     }
 
-    /// A new object loses what was set and is as it was made: it has its default values, and no object refers to it.
+    /// Resets a new object: it gets its default values, and no object refers to it.
     private func forgetValues(ofNew object: NSManagedObject) {
         object.withoutNotingChanges { object.leaveInverses() }
         object.values = nil
@@ -88,34 +89,37 @@ extension NSManagedObjectContext {
         object.forgetFetchedProperties()
         object.flags.remove(.wideInteger)
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: .refresh) }
-        event.refreshed.append(object)
+        pendingChanges.event.refreshed.append(object)
         followTurn()
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func refreshObjects() {
         if isRefusedWhileWriting("refreshAllObjects()") { return }
         leaveGenerationIfGone()
         let objects = registry.objects
-        // Those with changes last: they are brought in step with what the others are then.
+        // Changed objects come last: they are reconciled with the refreshed state of the others.
         for object in objects where !object.hasChanges { refresh(object, mergeChanges: true) }
         for object in objects where object.hasChanges { refresh(object, mergeChanges: true) }
-        // Now that all have their rows, those that lead to what was changed to lead elsewhere have lost it.
+        // All objects have their rows now. An object whose row refers to a destination that was given to another object
+        // has lost it.
         let present = objects.filter { $0.registry === registry && !$0.isDeleted }
         readOneToOnes(of: present)
         for object in present { giveUpPartnersLedElsewhere(of: object) }
-        ChangedSides(context: self).settle(objects)
-        // Others may lead to what is deleted here since its delete rules were applied.
+        InverseReconciler(context: self).settle(objects)
+        // Other objects may refer to a deleted object since its delete rules were applied.
         applyDeleteRulesAgain(to: objects.filter { $0.isDeleted && $0.registry === registry })
     }
 
-    /// What the open method of the class does.
-    final func takeChangesBack() {
+    /// Implements the open method of the class.
+    final func rollBackChanges() {
         checkOwned("rollback()")
         if isRefusedWhileWriting("rollback()") { return }
         processPendingChanges()
-        let inserted = insertedList.filter { $0.isInserted }
-        let changed = updatedList.filter { $0.isUpdated } + deletedList.filter { $0.isDeleted && $0.isStored }
+        let inserted = pendingChanges.inserted.filter { $0.isInserted }
+        let changed =
+            pendingChanges.updated.filter { $0.isUpdated }
+            + pendingChanges.deleted.filter { $0.isDeleted && $0.isStored }
         for object in inserted { forget(object) }
         for object in changed where !object.flags.contains(.inaccessible) {
             if object.flags.contains(.announces) { object.announceChange(nil) }
@@ -125,24 +129,31 @@ extension NSManagedObjectContext {
             object.flags.subtract([.updated, .deleted])
         }
         clearLists()
-        readFailure = nil
+        rowReading.failure = nil
         for object in changed { object.withoutNotingChanges { object.awake(fromSnapshotEvents: .rollback) } }
         for object in changed where object.flags.contains(.announces) { object.announceChanged(nil) }
-        event.deleted += inserted
-        event.refreshed += changed
+        pendingChanges.event.deleted += inserted
+        pendingChanges.event.refreshed += changed
         registry.recordsUndo = false
         processPendingChanges()
-        registry.recordsUndo = keptUndoManager != nil
-        keptUndoManager?.removeAllActions(withTarget: self)
+        registry.recordsUndo = undoRecording.manager != nil
+        undoRecording.manager?.removeAllActions(withTarget: self)
         inserted.forEachHeld { $0.leaveRelations() }
     }
 
-    /// What the open method of the class does.
-    final func forgetObjects() {
+    /// What ``reset()`` does. While a save writes rows, the context is reset at the end of the save.
+    final func resetNowOrAtEndOfSave() {
+        if saveState.phase == .writing { return saveState.resetsAtEnd = true }
+        rowReading.siblings.removeAll()
+        forgetObjects()
+    }
+
+    /// Forgets every object, and notifies observers.
+    private func forgetObjects() {
         checkOwned("reset()")
         advanceGeneration()
         let objects = registry.objects
-        if !children.isEmpty { discarded += objects.filter(\.isInserted).map(\.objectID) }
+        if !children.isEmpty { pendingChanges.discardedInsertions += objects.filter(\.isInserted).map(\.objectID) }
         let ids = ContextNotification.objectsDidChange.isWanted ? objects.map(\.objectID) : []
         let told = registry.told(objects)
         let observations = registry.observations
@@ -159,11 +170,11 @@ extension NSManagedObjectContext {
         }
         registry.removeAll(told)
         clearLists()
-        readFailure = nil
-        event = ChangeEvent()
-        keptUndoManager?.removeAllActions(withTarget: self)
-        retained = []
-        followers.forEach { $0.contextDidReset() }
+        rowReading.failure = nil
+        pendingChanges.event = ChangeEvent()
+        undoRecording.manager?.removeAllActions(withTarget: self)
+        retention.objects = []
+        observers.followers.forEach { $0.contextDidReset() }
         if !ids.isEmpty {
             NotificationCenter.default.post(
                 name: ContextNotification.objectsDidChange.name, object: self,
@@ -173,18 +184,18 @@ extension NSManagedObjectContext {
     }
 
     private func clearLists() {
-        for object in insertedList { object.flags.subtract([.listedInserted, .inserted]) }
-        for object in updatedList { object.flags.subtract([.listedUpdated, .updated]) }
-        for object in deletedList { object.flags.subtract([.listedDeleted, .deleted]) }
-        insertedList = []
-        updatedList = []
-        deletedList = []
-        checkedList = []
+        for object in pendingChanges.inserted { object.flags.subtract([.listedInserted, .inserted]) }
+        for object in pendingChanges.updated { object.flags.subtract([.listedUpdated, .updated]) }
+        for object in pendingChanges.deleted { object.flags.subtract([.listedDeleted, .deleted]) }
+        pendingChanges.inserted = []
+        pendingChanges.updated = []
+        pendingChanges.deleted = []
+        pendingChanges.versionChecked = []
         registry.mayHaveDangling = false
-        unpropagated = []
+        pendingChanges.awaitingDeleteRules = []
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func assignStore(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.registry === registry,
             object.isInserted || object.hasTemporaryKey
@@ -202,10 +213,12 @@ extension NSManagedObjectContext {
         if object.hasTemporaryKey { object.move(to: registry.home(of: object.runtime, in: attached)) }
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func checkAtNextSave(for object: NSManagedObject) {
         checkOwned("detectConflicts(for:)")
-        guard object.registry === registry, object.isStored, !checkedList.contains(where: { $0 === object }) else {
+        guard object.registry === registry, object.isStored,
+            !pendingChanges.versionChecked.contains(where: { $0 === object })
+        else {
             return
         }
         do {
@@ -213,28 +226,29 @@ extension NSManagedObjectContext {
         } catch {
             noteReadFailure(error, "\(object.objectID)")
         }
-        checkedList.append(object)
+        pendingChanges.versionChecked.append(object)
     }
 
     /// A trigger of the store wrote a derived attribute of that row: the object shows it when it is next read.
     final func derivedValuesChanged(_ key: RowKey, in store: AttachedStore) {
         guard let runtime = coordinator?.runtime.entities[key.entity] else { return }
-        if !followers.isEmpty {
-            event.mergedUpdates.append(NSManagedObjectID(runtime: runtime, primaryKey: key.primaryKey, store: store))
+        if !observers.followers.isEmpty {
+            pendingChanges.event.mergedUpdates.append(
+                NSManagedObjectID(runtime: runtime, primaryKey: key.primaryKey, store: store))
         }
         guard let object = registry.object(store: store.index, root: runtime.root, primaryKey: key.primaryKey)
         else { return }
         // A fault may have a row in hand too.
-        if object.flags.contains(.observed) { event.observed.append(object) }
+        if object.flags.contains(.observed) { pendingChanges.event.observed.append(object) }
         if object.isFault { return object.giveUpRow() }
-        // Not as a pinned context reads it, which is as it was before the save.
+        // Not the row of a pinned generation, which is older than the save.
         if let row = try? store.newest.row(key.primaryKey, root: runtime.root, staleness: -1) {
             showDerived(row, in: object)
         }
     }
 
-    /// What was saved on top of a row whose derived attributes the store had changed since it was read, which gives a row no version, shows
-    /// what they are now.
+    /// Reads derived attributes again that the store had changed since the object's row was read. Such a change does
+    /// not increase the row's version, so the save did not notice it.
     final func readDerivedValues(of objects: [NSManagedObject], in store: AttachedStore) {
         for (root, members) in Dictionary(grouping: objects, by: \.home.root) {
             guard let rows = try? store.newest.heldRows(members.map(\.primaryKey), root: root, staleness: -1) else {
@@ -242,8 +256,8 @@ extension NSManagedObjectContext {
             }
             for (index, object) in members.enumerated() where rows.hasRow(index) && !object.hasSameRow(as: rows[index])
             {
-                if !followers.isEmpty { event.mergedUpdates.append(object.objectID) }
-                if object.flags.contains(.observed) { event.observed.append(object) }
+                if !observers.followers.isEmpty { pendingChanges.event.mergedUpdates.append(object.objectID) }
+                if object.flags.contains(.observed) { pendingChanges.event.observed.append(object) }
                 showDerived(rows[index], in: object)
             }
         }

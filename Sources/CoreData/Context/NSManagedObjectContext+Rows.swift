@@ -2,10 +2,10 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// The context's objects as rows, for its children: as they are now, saved or not.
+// The context's objects as rows, for its children: in their current state, saved or not.
 extension NSManagedObjectContext {
-    /// A place for each key, with a row where the context has such an object: of those that are registered as they are here, of the
-    /// others as `read` finds them where the context reads.
+    /// Returns a position for each key, with a row if the context has the object: registered objects in their current
+    /// state, others as `read` finds them in the context's own source.
     final func heldRows(
         _ primaryKeys: [Int64], root: Int, in storeIndex: Int32, read: (any ReadableSource, [Int64]) throws -> RowList
     ) throws -> RowList {
@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
             let known = registry.object(store: storeIndex, root: root, primaryKey: key)
             if let known, known.hasChanges || known.hasCurrentRow || !known.isStored {
                 found.put(try rows.held(known), at: index)
-            } else if key > 0 || keptParent != nil {
+            } else if key > 0 || parentLink.isChild {
                 missing.append((index, key))
             }
         }
@@ -75,12 +75,13 @@ struct ContextRows {
         if object.isDeleted || object.flags.contains(.inaccessible) { return nil }
         if object.hasChanges || !object.isStored {
             let row = try preparation(for: object).rowForChild(object)
-            // It stands for what is not saved, and may be something else a moment later.
+            // The row contains unsaved values and may change soon.
             row.supersede()
             return row
         }
         guard let row = object.row, row.primaryKey != object.primaryKey else { return object.row }
-        // Read, or handed to an ancestor, before an ancestor saved the object: whoever gets it knows the object by the key it has now.
+        // The row was read, or saved to an ancestor, before an ancestor saved the object. The receiver knows the object
+        // by its current key.
         return try preparation(for: object).row(row, withKeyOf: object)
     }
 

@@ -3,8 +3,8 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// A save, on one screen: hooks and validation until nothing changes any more, then one transaction per store,
-// then what was written becomes what is known.
+// A save on one screen: hooks and validation until nothing changes any more, then one transaction per store, then the
+// written values become the known ones.
 extension NSManagedObjectContext {
     /// What ``save()`` does.
     final func saveChanges() throws {
@@ -16,24 +16,27 @@ extension NSManagedObjectContext {
             guard hasChanges else { return }
             throw CoreDataErrors.coreData("The context has no persistentStoreCoordinator to save to.")
         }
-        guard hasChanges || !checkedList.isEmpty || keptParent == nil && coordinator.hasUnsavedMetadata else {
-            return tellChildrenOfDiscarded()
+        guard
+            hasChanges || !pendingChanges.versionChecked.isEmpty
+                || !parentLink.isChild && coordinator.hasUnsavedMetadata
+        else {
+            return tellChildrenOfDiscardedInsertions()
         }
-        // Also what could not be read since the last save: what was set meanwhile may come of it.
+        // Also reports reads that failed since the last save: values that were set meanwhile may depend on them.
         try checkReads()
-        guard keptParent != nil || !coordinator.persistentStores.isEmpty else {
+        guard parentLink.isChild || !coordinator.persistentStores.isEmpty else {
             throw CoreDataErrors.coreData(
                 "This NSPersistentStoreCoordinator has no persistent stores. It cannot perform a save operation.")
         }
         if ContextNotification.willSave.isWanted {
             NotificationCenter.default.post(name: ContextNotification.willSave.name, object: self)
         }
-        try settle()
+        try callHooksAndValidate()
         finish(try write(to: coordinator))
     }
 
-    /// Writes what has changed as it is: no hook is called, nothing is validated and nobody is told. For objects that are to be
-    /// validated later; see ``NSMigrationManager``.
+    /// Writes the changes without hooks, validation and notifications. For objects that are validated later; see
+    /// ``NSMigrationManager``.
     final func saveUnvalidated() throws {
         checkOwned("save()")
         try beginSave()
@@ -46,14 +49,14 @@ extension NSManagedObjectContext {
 
     // MARK: Before
 
-    /// Calls `willSave` and validates until no hook changes anything any more.
-    private func settle() throws {
-        touchedBySave = []
-        defer { touchedBySave = nil }
+    /// Calls `willSave` and validates, until a round in which no hook changes anything.
+    private func callHooksAndValidate() throws {
+        saveState.touched = []
+        defer { saveState.touched = nil }
         var changed = changedLists()
         var rounds = 0
         while !changed.isEmpty {
-            // Whoever is changed by a hook, its own too, has its hook called again.
+            // If a hook changes an object, also its own, that object's hook is called again.
             var next = changed
             while !next.isEmpty {
                 rounds += 1
@@ -63,20 +66,25 @@ extension NSManagedObjectContext {
                 try checkReads()
             }
             try validate(changed)
-            // What a validator changed is validated again.
+            // Validate again the objects that a validator changed.
             changed = []
             _ = processPendingChanges(addingTo: &changed)
         }
     }
 
-    /// Ends the event, and adds to the lists what changed since the last call and is not in them; returns all that changed.
+    /// Ends the event, and adds to the lists what changed since the last call and is not in them; returns all that
+    /// changed.
     ///
     /// A hook that fetches ends an event, too: its objects count as well.
     private func processPendingChanges(addingTo changed: inout [[NSManagedObject]]) -> [[NSManagedObject]] {
         propagateDeletes()
-        if !(event.inserted.isEmpty && event.updated.isEmpty && event.deleted.isEmpty) { processPendingChanges() }
-        guard let touched = touchedBySave, !touched.isEmpty else { return [] }
-        touchedBySave = []
+        if !(pendingChanges.event.inserted.isEmpty && pendingChanges.event.updated.isEmpty
+            && pendingChanges.event.deleted.isEmpty)
+        {
+            processPendingChanges()
+        }
+        guard let touched = saveState.touched, !touched.isEmpty else { return [] }
+        saveState.touched = []
         var seen = Set(changed.joined().map(ObjectReference.init))
         let new = touched.filter { seen.insert(ObjectReference($0)).inserted }
         if !new.isEmpty { changed.append(new) }
@@ -85,25 +93,26 @@ extension NSManagedObjectContext {
         return next.isEmpty ? [] : [next]
     }
 
-    /// What is to be saved, as it is listed: to put it into one list would count a reference to every object.
+    /// Returns the changed objects as lists. One joined list would retain and release every object.
     private func changedLists() -> [[NSManagedObject]] {
         [
-            current(insertedList) { $0.isInserted }, current(updatedList) { $0.isUpdated },
-            current(deletedList) { $0.isDeleted },
+            current(pendingChanges.inserted) { $0.isInserted }, current(pendingChanges.updated) { $0.isUpdated },
+            current(pendingChanges.deleted) { $0.isDeleted },
         ].filter { !$0.isEmpty }
     }
 
-    /// Those of a list that still have the state: most often all, and then the list itself and no copy.
+    /// Returns the objects of a list that still have the state. Usually these are all, and the list itself is returned
+    /// without a copy.
     final func current(
         _ list: [NSManagedObject], _ isCurrent: (NSManagedObject) -> Bool
     ) -> [NSManagedObject] {
         list.allHeldSatisfy(isCurrent) ? list : list.filter(isCurrent)
     }
 
-    /// Throws what is wrong with objects that are to be saved.
+    /// Throws the validation errors of the objects to be saved.
     final func validate(_ lists: [[NSManagedObject]]) throws {
         var errors: [any Error] = []
-        let losses = losses
+        let missingBefore = rowReading.missingRowCount
         for objects in lists {
             objects.forEachHeld { object in
                 guard object.hasChanges, !object.flags.contains(.inaccessible) else { return }
@@ -119,8 +128,8 @@ extension NSManagedObjectContext {
             }
         }
         try checkReads()
-        if errors.isEmpty, self.losses != losses {
-            // Validation itself found rows gone, perhaps those that objects lead to which had been validated before.
+        if errors.isEmpty, rowReading.missingRowCount != missingBefore {
+            // Validation found deleted rows. Objects that were validated before may refer to them.
             for object in lists.joined() where object.hasChanges && !object.isDeleted {
                 object.validateDestinations(&errors)
             }
@@ -130,16 +139,19 @@ extension NSManagedObjectContext {
 
     // MARK: After
 
-    /// Hooks and notifications tell of what was written, and is clean now.
+    /// Calls hooks and posts notifications for the written objects, which are clean now.
     final func finish(_ saved: SavedObjects, tells: Bool = true) {
-        if isSaving { savePhase = .notifying }
+        if isSaving { saveState.phase = .notifying }
         advanceGeneration()
-        checkedList = []
+        pendingChanges.versionChecked = []
         registry.mayHaveDangling = false
-        if !deletionRecords.isEmpty { (deletionRecords, mergedDeletions) = ([:], []) }
-        insertedList = stillListed(insertedList, .inserted, .listedInserted)
-        updatedList = stillListed(updatedList, .updated, .listedUpdated)
-        deletedList = stillListed(deletedList, .deleted, .listedDeleted)
+        if !undoRecording.deletionRecords.isEmpty {
+            undoRecording.deletionRecords = [:]
+            undoRecording.reappliedDeletions = []
+        }
+        pendingChanges.inserted = stillListed(pendingChanges.inserted, .inserted, .listedInserted)
+        pendingChanges.updated = stillListed(pendingChanges.updated, .updated, .listedUpdated)
+        pendingChanges.deleted = stillListed(pendingChanges.deleted, .deleted, .listedDeleted)
         if tells {
             saved.inserted.forEachHeld { $0.didSave() }
             saved.updated.forEachHeld { $0.didSave() }
@@ -147,23 +159,24 @@ extension NSManagedObjectContext {
         }
         detach(saved.deleted)
         detach(saved.vanished)
-        followers.forEach { $0.contextDidSave() }
+        observers.followers.forEach { $0.contextDidSave() }
+        saveState.recordedTransactions = saved.transactions
         if tells { postDidSave(saved) }
-        discarded = []
+        pendingChanges.discardedInsertions = []
         saved.deleted.forEachHeld { $0.leaveRelations() }
         saved.vanished.forEachHeld { $0.leaveRelations() }
         tellOfDerivedValues()
     }
 
-    /// Lists that follow the context learn of the rows whose derived attributes the save had the store write.
+    /// Tells lists that follow the context about rows whose derived attributes the save changed.
     private func tellOfDerivedValues() {
-        guard !followers.isEmpty, !event.mergedUpdates.isEmpty else { return }
+        guard !observers.followers.isEmpty, !pendingChanges.event.mergedUpdates.isEmpty else { return }
         var derived = ChangeEvent()
-        swap(&derived.mergedUpdates, &event.mergedUpdates)
-        followers.forEach { $0.contextDidChange(derived) }
+        swap(&derived.mergedUpdates, &pendingChanges.event.mergedUpdates)
+        observers.followers.forEach { $0.contextDidChange(derived) }
     }
 
-    /// Those of a list that have the state again or still, because a hook changed them.
+    /// Returns the objects of a list that have the state still or again, because a hook changed them.
     private func stillListed(
         _ list: [NSManagedObject], _ state: ObjectFlags, _ listed: ObjectFlags
     ) -> [NSManagedObject] {
@@ -197,9 +210,9 @@ extension NSManagedObjectContext {
                 NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.told),
                 NSDeletedObjectsKey: Set(saved.deleted), "managedObjectContext": self,
             ]
-            objects["newChangeToken"] = historyToken(after: saved)
+            objects["newChangeToken"] = historyTokenAfterSave
             var ids = SavedIDs(saved)
-            ids.discarded = takeDiscarded()
+            ids.discardedInsertions = takeDiscardedInsertions()
             objects[SavedIDs.userInfoKey] = ids
             objects[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSave.name, object: self, userInfo: objects)
@@ -210,26 +223,26 @@ extension NSManagedObjectContext {
                 NSUpdatedObjectIDsKey: Set(saved.told.map(\.objectID)),
                 NSDeletedObjectIDsKey: Set(saved.deleted.map(\.objectID)), "managedObjectContext": self,
             ]
-            ids["newChangeToken"] = historyToken(after: saved)
+            ids["newChangeToken"] = historyTokenAfterSave
             ids[NSManagedObjectContextQueryGenerationKey] = tokenAfterSave()
             center.post(name: ContextNotification.didSaveObjectIDs.name, object: self, userInfo: ids)
         }
     }
 
     /// The new objects that have left since the last save and have not come back.
-    private func takeDiscarded() -> [NSManagedObjectID] {
-        if discarded.isEmpty { return [] }
-        defer { discarded = [] }
+    private func takeDiscardedInsertions() -> [NSManagedObjectID] {
+        if pendingChanges.discardedInsertions.isEmpty { return [] }
+        defer { pendingChanges.discardedInsertions = [] }
         // In the place of some another object may be since a uniqueness constraint said that they are the same.
-        return discarded.filter { id in
+        return pendingChanges.discardedInsertions.filter { id in
             knownObject(for: id) == nil && (!id.isTemporaryID || permanentID(forTemporaryKey: id.primaryKey) == nil)
         }
     }
 
-    /// There is nothing to save, and yet children that merge by themselves may have what this context had.
-    private func tellChildrenOfDiscarded() {
-        let saved = SavedIDs(discarded: takeDiscarded())
-        if saved.discarded.isEmpty { return }
+    /// There is nothing to save, but children that merge automatically may have objects that this context discarded.
+    private func tellChildrenOfDiscardedInsertions() {
+        let saved = SavedIDs(discardedInsertions: takeDiscardedInsertions())
+        if saved.discardedInsertions.isEmpty { return }
         for child in children.contexts {
             child.perform {
                 guard child.automaticallyMergesChangesFromParent else { return }
@@ -238,21 +251,25 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Where the histories stand with what was saved; `nil` where none recorded it.
-    private func historyToken(after saved: SavedObjects) -> NSPersistentHistoryToken? {
-        guard !saved.transactions.isEmpty, let coordinator else { return nil }
+    /// The position of the histories after the last save; `nil` if no store recorded it.
+    ///
+    /// Cost: one statement for each store that the save did not write.
+    package final var historyTokenAfterSave: NSPersistentHistoryToken? {
+        guard !saveState.recordedTransactions.isEmpty, let coordinator else { return nil }
         // A token that does not name a store stands for the beginning of its history.
-        let others = coordinator.attachedStores.filter { saved.transactions[$0.identifier] == nil }.map(\.store)
+        let others = coordinator.attachedStores.filter { saveState.recordedTransactions[$0.identifier] == nil }.map(
+            \.store)
         let known = others.isEmpty ? nil : coordinator.currentPersistentHistoryToken(fromStores: others)
-        return NSPersistentHistoryToken(saved.transactions.merging(known?.positions ?? [:]) { saved, _ in saved })
+        return NSPersistentHistoryToken(
+            saveState.recordedTransactions.merging(known?.positions ?? [:]) { saved, _ in saved })
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func givePermanentIDs(for objects: [NSManagedObject]) throws {
         checkOwned("obtainPermanentIDs(for:)")
         let coordinator = try coordinatorForRequest()
         var new = objects.filter { $0.registry === registry && $0.hasTemporaryKey }
-        if keptParent != nil {
+        if parentLink.isChild {
             try obtainInParent(new.filter(\.isStored))
             new = new.filter { $0.hasTemporaryKey && !$0.isStored }
         }
@@ -272,11 +289,11 @@ extension NSManagedObjectContext {
             object.take(key: key)
             becomePermanent([object], 0..<1, in: store, temporaryKeys: [temporaryKey])
         }
-        followers.forEach { $0.contextDidSave() }
+        observers.followers.forEach { $0.contextDidSave() }
     }
 
-    /// The objects of the range, which have got their keys, are known under them from now on; those without a temporary key
-    /// were.
+    /// The objects of the range, which have got their keys, are known under them from now on; those without a temporary
+    /// key were.
     final func becomePermanent(
         _ objects: [NSManagedObject], _ range: Range<Int>, in store: AttachedStore, temporaryKeys: [Int64]
     ) {
@@ -290,16 +307,16 @@ extension NSManagedObjectContext {
             defer { index += 1 }
             guard temporaryKeys[index] < 0 else { return }
             let isHeld = object.hasExtras && object.cachedID != nil
-            // Somebody holds the temporary ID: it still leads here.
+            // Other code holds the temporary ID, which still identifies this object.
             if isHeld { object.renewID() }
             if isHeld || isKnownElsewhere { registry.alias(temporaryKeys[index], to: object.objectID) }
         }
-        if isKnownElsewhere { renamings.wrappingAdd(1, ordering: .releasing) }
+        if isKnownElsewhere { children.notePermanentKeys() }
     }
 
-    /// Has the parent get permanent IDs for objects that it knows by temporary ones, or one of its ancestors does.
+    /// Asks the parent, or one of its ancestors, for permanent IDs of objects that it knows by temporary ones.
     ///
-    /// - Throws: 133000 for what no ancestor has any more.
+    /// - Throws: 133000 for objects that no ancestor has any more.
     private func obtainInParent(_ objects: [NSManagedObject]) throws {
         guard !objects.isEmpty else { return }
         adoptPermanentKeys()
@@ -318,6 +335,6 @@ extension NSManagedObjectContext {
     /// The object of a child's temporary ID; one that only an ancestor has is a fault here.
     private func objectOfTemporaryID(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let known = knownObject(for: id) { return known }
-        return keptParent == nil ? nil : object(with: id)
+        return parentLink.isChild ? object(with: id) : nil
     }
 }

@@ -1,25 +1,25 @@
 import CoreDataPrimitives
 import Foundation
 
-// Undo: each event is recorded with the undo manager, and taken back as an event of its own.
+// Undo: each event is registered with the undo manager, and undone as an event of its own.
 extension NSManagedObjectContext {
     /// What ``undoManager`` does when it is set.
     final func setUndoManager(_ manager: UndoManager?) {
-        guard manager !== keptUndoManager else { return }
-        if let checkpoints { NotificationCenter.default.removeObserver(checkpoints) }
-        checkpoints = nil
-        keptUndoManager?.removeAllActions(withTarget: self)
-        keptUndoManager = manager
-        deletionRecords = [:]
-        mergedDeletions = []
+        guard manager !== undoRecording.manager else { return }
+        if let observer = undoRecording.checkpointObserver { NotificationCenter.default.removeObserver(observer) }
+        undoRecording.checkpointObserver = nil
+        undoRecording.manager?.removeAllActions(withTarget: self)
+        undoRecording.manager = manager
+        undoRecording.deletionRecords = [:]
+        undoRecording.reappliedDeletions = []
         // What changed until now cannot be undone: its beginning was not recorded.
         processPendingChanges()
         registry.recordsUndo = manager != nil
         guard let manager else { return }
-        // The main thread's run loop may turn while a queue of its own is at work: there an event is a block.
+        // The main thread's run loop may turn while a private queue works: there an event is a block.
         if concurrencyType == .privateQueueConcurrencyType { manager.followsRunLoop = false }
         // Before a group is closed or undone, what changed in it belongs to it.
-        checkpoints = NotificationCenter.default.addObserver(
+        undoRecording.checkpointObserver = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
         ) { [weak self] _ in
             guard let self, self.isOwnedByCurrentThread else { return }
@@ -27,57 +27,77 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Implements the open method of the class.
+    final func undoLastGroup() {
+        if isRefusedWhileWriting("undo()") { return }
+        processPendingChanges()
+        undoRecording.manager?.undo()
+    }
+
+    /// Implements the open method of the class.
+    final func redoLastGroup() {
+        if isRefusedWhileWriting("redo()") { return }
+        processPendingChanges()
+        undoRecording.manager?.redo()
+    }
+
     // MARK: Recording
 
-    /// Takes note of an object that is about to leave its relationships and perhaps the context.
-    final func noteLeaving(_ object: NSManagedObject) { event.leaving.append(LeavingObject(object)) }
+    /// Records the state of an object that is about to leave its relationships, and perhaps the context.
+    final func recordDeletion(_ object: NSManagedObject) {
+        pendingChanges.event.deletedStates.append(DeletedObjectState(object))
+    }
 
-    /// Registers what the event did.
+    /// Registers the changes of the event.
     final func registerUndo(of event: ChangeEvent) {
         let record = UndoRecord()
         record.inserted = event.inserted.filter { $0.isInserted && !$0.isDeleted }
-        // What a policy let go of is gone from the store; what nobody had saved comes back.
-        record.leaving = isResolved ? event.leaving.filter { $0.flags.contains(.inserted) } : event.leaving
+        // Rows that a merge policy deleted do not exist any more. Objects without rows can be restored.
+        record.deletedStates =
+            saveState.isEndingPolicyEvent
+            ? event.deletedStates.filter { $0.flags.contains(.inserted) } : event.deletedStates
         record.restored = event.restored.filter { !$0.isDeleted && $0.registry === registry }
         record.changed.reserveCapacity(event.updated.count)
-        // A new object that was deleted has given up its relationships; they are kept as they were when it left.
+        // A new object that was deleted has left its relationships. Its recorded state has them.
         let left = Dictionary(
-            event.leaving.lazy.filter { $0.object.registry == nil }.map { (ObjectIdentifier($0.object), $0) },
+            event.deletedStates.lazy.filter { $0.object.registry == nil }.map { (ObjectIdentifier($0.object), $0) },
             uniquingKeysWith: { $1 })
         event.updated.forEachHeld { object in
-            let leaving = left.isEmpty ? nil : left[ObjectIdentifier(object)]
-            if let changed = takeChange(of: object, leaving) { record.changed.append(changed) }
+            let state = left.isEmpty ? nil : left[ObjectIdentifier(object)]
+            if let changed = takeChange(of: object, state) { record.changed.append(changed) }
         }
-        // Whoever came and went within the event has left the others as they were.
+        // An object that was inserted and deleted within the event has left the others unchanged.
         if event.inserted.contains(where: { !$0.home.isInContext }) { record.changed.removeAll(where: \.isVoid) }
         if let deletion = takeMergedDeletion(event) {
             return deletion.record?.add(record, besides: deletion.objects) ?? ()
         }
-        guard let manager = keptUndoManager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
-        for leaving in record.leaving where leaving.object.registry === registry {
-            deletionRecords[ObjectIdentifier(leaving.object)] = WeakUndoRecord(record)
+        guard let manager = undoRecording.manager, manager.isUndoRegistrationEnabled, !record.isEmpty else { return }
+        for state in record.deletedStates where state.object.registry === registry {
+            undoRecording.deletionRecords[ObjectIdentifier(state.object)] = WeakUndoRecord(record)
         }
         manager.registerEvent(of: self) { context in
-            context.runAndWait { context.takeBack(record) }
+            context.runAndWait { context.undo(record) }
         }
     }
 
-    /// The record of a deletion whose rules were applied again, because a merge changed the row, and the objects for which they were.
+    /// Returns the record of a deletion whose rules were applied again because a merge changed the row, and the objects
+    /// concerned.
     private func takeMergedDeletion(_ event: ChangeEvent) -> (record: UndoRecord?, objects: Set<ObjectIdentifier>)? {
-        guard !mergedDeletions.isEmpty else { return nil }
-        let objects = mergedDeletions.intersection(event.leaving.map { ObjectIdentifier($0.object) })
-        mergedDeletions.subtract(objects)
+        guard !undoRecording.reappliedDeletions.isEmpty else { return nil }
+        let objects = undoRecording.reappliedDeletions.intersection(
+            event.deletedStates.map { ObjectIdentifier($0.object) })
+        undoRecording.reappliedDeletions.subtract(objects)
         guard let first = objects.first else { return nil }
-        return (deletionRecords[first]?.record, objects)
+        return (undoRecording.deletionRecords[first]?.record, objects)
     }
 
-    /// Ends the step of what a block of ``perform(_:)`` did.
+    /// Ends the undo step of a block of ``perform(_:)``.
     final func endUndoEvent() {
-        if let keptUndoManager, !keptUndoManager.followsRunLoop { keptUndoManager.endEvent() }
+        if let manager = undoRecording.manager, !manager.followsRunLoop { manager.endEvent() }
     }
 
-    private func takeChange(of object: NSManagedObject, _ leaving: LeavingObject?) -> ChangedObject? {
-        // A new object's first values come and go with it.
+    private func takeChange(of object: NSManagedObject, _ state: DeletedObjectState?) -> ChangedObject? {
+        // The first values of a new object are undone with its insertion.
         guard !object.flags.contains(.eventInserted), !object.flags.contains(.inaccessible), let values = object.values,
             !values.event.isEmpty
         else { return nil }
@@ -86,8 +106,8 @@ extension NSManagedObjectContext {
             let taken = members.journalSteps
             if !taken.isEmpty { steps.append((object.runtime.relationSlots[relation], taken)) }
         }
-        if let leaving {
-            for case (let relation, .toMany(let members)) in leaving.relations.enumerated() { take(relation, members) }
+        if let state {
+            for case (let relation, .toMany(let members)) in state.relations.enumerated() { take(relation, members) }
         } else if object.home.hasToMany {
             for relation in object.relations.indices {
                 object.relations.uncountedMembers(relation)?._withUnsafeGuaranteedRef { take(relation, $0) }
@@ -98,35 +118,36 @@ extension NSManagedObjectContext {
             steps: steps)
     }
 
-    // MARK: Taking back
+    // MARK: Undoing
 
-    private func takeBack(_ record: UndoRecord) {
+    /// Undoes the changes of the record, as an event of its own.
+    private func undo(_ record: UndoRecord) {
         processPendingChanges()
-        let leaving = record.leaving.filter { bringBack($0) }
-        let gone = goneDestinations(of: record.changed, leaving)
-        for leaving in leaving { leaving.object.forgetStrangers(gone) }
+        let states = record.deletedStates.filter { restore($0) }
+        let gone = goneDestinations(of: record.changed, states)
+        for state in states { state.object.forgetStrangers(gone) }
         // Members first: a to-one then finds itself among them, at its old place.
-        for change in record.changed where change.object.registry === registry { takeBackMembers(change) }
-        for change in record.changed where change.object.registry === registry { takeBackValues(change, gone) }
-        // Their rules first: what leaves with them is then known to them as long as it is there.
+        for change in record.changed where change.object.registry === registry { restoreMembers(change) }
+        for change in record.changed where change.object.registry === registry { restoreValues(change, gone) }
+        // Apply their delete rules first, while the related objects are still known to them.
         for object in record.restored where object.registry === registry { delete(object) }
         if !record.restored.isEmpty { propagateDeletes() }
-        for object in record.inserted where object.registry === registry { takeOut(object) }
+        for object in record.inserted where object.registry === registry { undoInsertion(of: object) }
         for change in record.changed where change.object.registry === registry { mendInverses(change) }
-        for leaving in leaving { mendInverses(of: leaving.object) }
+        for state in states { mendInverses(of: state.object) }
         propagateDeletes()
         for change in record.changed where change.object.registry === registry {
             tell(change.object, .undoUpdate)
         }
         for object in record.inserted { tell(object, .undoInsertion) }
-        for leaving in leaving { tell(leaving.object, .undoDeletion) }
+        for state in states { tell(state.object, .undoDeletion) }
         processPendingChanges()
         for change in record.changed { change.object.forgetUnchangedValues() }
-        for leaving in leaving { leaving.object.forgetUnchangedValues() }
+        for state in states { state.object.forgetUnchangedValues() }
     }
 
-    /// Those that to-ones led to, and whose rows others have deleted since.
-    private func goneDestinations(of changed: [ChangedObject], _ leaving: [LeavingObject]) -> Set<ObjectReference> {
+    /// Returns the destinations of to-ones whose rows other writers have deleted since.
+    private func goneDestinations(of changed: [ChangedObject], _ states: [DeletedObjectState]) -> Set<ObjectReference> {
         var unread: Set<ObjectReference> = []
         func look(_ target: NSManagedObject?) {
             guard let target, target.registry === registry, target.isFault, target.isStored, !target.hasCurrentRow
@@ -138,7 +159,7 @@ extension NSManagedObjectContext {
                 look(change.object.toOne(slot, before: change))
             }
         }
-        for object in leaving.lazy.map(\.object) where object.home.hasOneWayToOne {
+        for object in states.lazy.map(\.object) where object.home.hasOneWayToOne {
             for slot in object.runtime.relationSlots where object.isToOne(slot) { look(object.toOne(slot)) }
         }
         do { try readRows(of: unread.map(\.object)) } catch {
@@ -152,52 +173,53 @@ extension NSManagedObjectContext {
         object.withoutNotingChanges { object.awake(fromSnapshotEvents: event) }
     }
 
-    /// The insertion is undone: a new object leaves as it is, one that was saved meanwhile is deleted.
-    private func takeOut(_ object: NSManagedObject) {
+    /// Undoes an insertion. A new object leaves the context; an object that was saved meanwhile is deleted.
+    private func undoInsertion(of object: NSManagedObject) {
         guard object.isInserted else { return delete(object) }
-        noteLeaving(object)
-        if !object.flags.contains(.eventDeleted) { event.deleted.append(object) }
+        recordDeletion(object)
+        if !object.flags.contains(.eventDeleted) { pendingChanges.event.deleted.append(object) }
         forget(object)
         object.leaveRelations()
     }
 
-    /// The deletion is undone: the object is there as it was, the same instance under the same ID. Whether it could.
-    private func bringBack(_ leaving: LeavingObject) -> Bool {
-        let object = leaving.object
+    /// Undoes a deletion: restores the same instance under the same ID. Returns `false` if the object cannot be
+    /// restored.
+    private func restore(_ state: DeletedObjectState) -> Bool {
+        let object = state.object
         let isHere = object.registry === registry
         guard isHere ? object.isDeleted : object.registry == nil && !object.flags.contains(.inaccessible) else {
             return false
         }
         object.relations.removeAll()
-        object.values = leaving.values?.copyWithoutEvent()
+        object.values = state.values?.copyWithoutEvent()
         if isHere {
             object.flags.remove(.deleted)
-            unpropagated.removeAll { $0 === object }
-            event.restored.append(object)
+            pendingChanges.awaitingDeleteRules.removeAll { $0 === object }
+            pendingChanges.event.restored.append(object)
         } else {
-            if let store = leaving.store, !store.isAttached { return false }
-            // Whoever asked for the ID meanwhile got an object that had nothing.
+            if let store = state.store, !store.isAttached { return false }
+            // A lookup by ID since the deletion registered an object without values.
             if let other = registeredObject(for: object.objectID), other !== object { detach([other]) }
-            object.move(to: registry.home(of: object.runtime, in: leaving.store))
+            object.move(to: registry.home(of: object.runtime, in: state.store))
             object.flags.subtract([.eventDeleted, .eventUpdated])
             object.flags.formUnion([.new, .inserted, .eventInserted])
             registry.register(object)
-            list(object, as: .listedInserted, in: &insertedList)
-            event.inserted.append(object)
-            if keepsObjects { retained.append(object) }
+            list(object, as: .listedInserted, in: &pendingChanges.inserted)
+            pendingChanges.event.inserted.append(object)
+            if retention.isEnabled { retention.objects.append(object) }
         }
-        object.flags.formUnion(leaving.flags.intersection(.wideInteger))
-        for (index, relation) in leaving.relations.enumerated() {
-            bringBack(relation, index, of: object, isNew: !isHere && !leaving.flags.contains(.inserted))
+        object.flags.formUnion(state.flags.intersection(.wideInteger))
+        for (index, relation) in state.relations.enumerated() {
+            restore(relation, index, of: object, isNew: !isHere && !state.flags.contains(.inserted))
         }
-        if isHere, leaving.flags.contains(.updated) {
+        if isHere, state.flags.contains(.updated) {
             object.flags.insert(.updated)
-            list(object, as: .listedUpdated, in: &updatedList)
+            list(object, as: .listedUpdated, in: &pendingChanges.updated)
         }
         return true
     }
 
-    private func bringBack(_ relation: RelationValue, _ index: Int, of object: NSManagedObject, isNew: Bool) {
+    private func restore(_ relation: RelationValue, _ index: Int, of object: NSManagedObject, isNew: Bool) {
         switch relation {
         case .unread: break
         case .toOne(let target):
@@ -216,11 +238,11 @@ extension NSManagedObjectContext {
         list.append(object)
     }
 
-    private func takeBackMembers(_ change: ChangedObject) {
+    private func restoreMembers(_ change: ChangedObject) {
         let object = change.object
         object.fireIfNeeded(slot: -1)
         for (slot, steps) in change.steps {
-            // Where others have forgotten the members since, those that come back come back to their places.
+            // If other writers removed the members since, restored members return to their positions.
             let needsAll = steps.contains { step in
                 switch step {
                 case .replacement: true
@@ -235,8 +257,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Both sides of a relationship have been taken back by themselves. Where others changed one of them meanwhile, or the record has
-    /// one alone, the other follows: a to-one decides, of many-to-manys the side that is taken back here.
+    /// Reconciles both sides of an undone relationship. Each side was undone by itself. If another writer changed one
+    /// side meanwhile, or the record has only one side, the other side follows: a to-one decides, and for a
+    /// many-to-many the undone side.
     private func mendInverses(_ change: ChangedObject) {
         let object = change.object
         guard !object.isDeleted else { return }
@@ -259,7 +282,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A merge between a deletion and its undoing takes what the deletion changed in other objects for done: they know the object again.
+    /// Restores references to an object whose deletion is undone, if a merge in between treated the deletion's effects
+    /// on other objects as saved.
     private func mendInverses(of object: NSManagedObject) {
         guard !object.isDeleted else { return }
         for slot in object.runtime.relationSlots {
@@ -287,7 +311,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func takeBackValues(_ change: ChangedObject, _ gone: Set<ObjectReference>) {
+    private func restoreValues(_ change: ChangedObject, _ gone: Set<ObjectReference>) {
         let object = change.object
         for slot in change.slots {
             let info = object.runtime.slots[slot]

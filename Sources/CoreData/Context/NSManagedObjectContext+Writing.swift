@@ -3,18 +3,18 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// The part of a save that writes: one transaction per store, all of them open until everything is written, again where the merge
-// policy has resolved what was in the way.
+// The part of a save that writes: one transaction per store, all open until everything is written. It is repeated after
+// the merge policy resolved the conflicts.
 extension NSManagedObjectContext {
-    /// What was written, to whichever store.
+    /// The objects that were written, in all stores.
     struct SavedObjects {
         var inserted: [NSManagedObject] = []
         var updated: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
-        /// Faults that found no row. They leave the context as deleted objects do, but this save deleted nothing: the row may be one
-        /// that is newer than what the context reads, and others are not told.
+        /// Faults that found no row. They leave the context like deleted objects, but this save deleted nothing. The
+        /// row may be newer than the context's generation, so observers are not notified.
         var vanished: [NSManagedObject] = []
-        /// Those that objects lead to whose rows were brought back: their other sides had been told that these were gone.
+        /// Objects related to objects whose rows were inserted again: they had been told that these were deleted.
         var related: [NSManagedObject] = []
         /// The numbers of the transactions that were recorded, by the stores' UUIDs.
         var transactions: [String: Int64] = [:]
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
             if let number = saved.historyTransaction { transactions[saved.store.identifier] = number }
         }
 
-        /// What is told of as updated.
+        /// The objects that notifications report as updated.
         var told: [NSManagedObject] { related.isEmpty ? updated : updated + related }
 
         private mutating func addRelated(_ saved: SavePreparation) {
@@ -43,23 +43,23 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What one attempt came to.
+    /// The result of one attempt.
     private struct Attempt {
         /// The stores that have been written.
         var done: Set<Int32> = []
         var isAnythingWritten = false
         var failures: [(store: AttachedStore, error: any Error)] = []
         var conflicts = SaveConflicts()
-        /// Whether the store itself may give what was set on new objects to rows with their unique values.
+        /// Whether the store itself may merge new objects into rows with the same unique values.
         var mayAbsorb = false
 
         var meetsNothing: Bool { failures.isEmpty && conflicts.unlessNone == nil }
     }
 
-    /// Writes all that changed. What is in the way, in whichever store, is shown to the merge policy; where that resolves it all is
-    /// tried again. After an error stores and context are as they were before, save where a store could not commit after another had.
+    /// Writes all changes. Conflicts of all stores go to the merge policy; if it resolves them, the write is repeated.
+    /// After an error stores and context are unchanged, except if a store could not commit after another store had.
     final func write(to coordinator: NSPersistentStoreCoordinator) throws -> SavedObjects {
-        if keptParent != nil { return try writeToParent() }
+        if parentLink.isChild { return try writeToParent() }
         var outcome = SavedObjects()
         var attempt = Attempt()
         attempt.mayAbsorb = (mergePolicy as? NSMergePolicy)?.isPlainAndMine == true
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
             }
             if !attempt.failures.isEmpty { try throwFailures(of: attempt, &outcome, rounds) }
         } catch {
-            rounds?.takeBack(except: attempt.done)
+            rounds?.rollBack(except: attempt.done)
             throw error
         }
         outcome.vanished += lostDeletions()
@@ -86,9 +86,9 @@ extension NSManagedObjectContext {
 
     /// Hands what changed to the parent, which resolves no conflicts.
     private func writeToParent() throws -> SavedObjects {
-        let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
-        let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
-        let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        let inserted = current(pendingChanges.inserted) { $0.isInserted && !$0.isDeleted }
+        let updated = current(pendingChanges.updated) { $0.isUpdated && !$0.isDeleted }
+        let deleted = current(pendingChanges.deleted) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         let late = try saveToParent(inserted: inserted, updated: updated, deleted: deleted)
         var outcome = SavedObjects(inserted: inserted, updated: updated, deleted: deleted)
         inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
@@ -99,9 +99,9 @@ extension NSManagedObjectContext {
         return outcome
     }
 
-    /// Deleted objects without a row: there is nothing to write of them.
+    /// Returns deleted objects without a row: there is nothing to write for them.
     private func lostDeletions() -> [NSManagedObject] {
-        let lost = deletedList.filter { $0.isDeleted && $0.flags.contains(.inaccessible) }
+        let lost = pendingChanges.deleted.filter { $0.isDeleted && $0.flags.contains(.inaccessible) }
         lost.forEachHeld { $0.flags.remove(.deleted) }
         return lost
     }
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
             throw failures.count == 1
                 ? failures[0].error : CoreDataErrors.incompleteSave(failures.map { ($0.store.store, $0.error) })
         }
-        rounds?.takeBack(except: attempt.done)
+        rounds?.rollBack(except: attempt.done)
         outcome.vanished += lostDeletions()
         finish(outcome)
         throw CoreDataErrors.incompleteSave(failures.map { ($0.store.store, $0.error) })
@@ -125,12 +125,12 @@ extension NSManagedObjectContext {
     private func write(
         to stores: [AttachedStore], _ attempt: inout Attempt, _ outcome: inout SavedObjects
     ) throws {
-        let inserted = current(insertedList) { $0.isInserted && !$0.isDeleted }
-        let updated = current(updatedList) { $0.isUpdated && !$0.isDeleted }
-        let deleted = current(deletedList) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
+        let inserted = current(pendingChanges.inserted) { $0.isInserted && !$0.isDeleted }
+        let updated = current(pendingChanges.updated) { $0.isUpdated && !$0.isDeleted }
+        let deleted = current(pendingChanges.deleted) { $0.isDeleted && !$0.flags.contains(.inaccessible) }
         if let coordinator { try assignStores(to: inserted, in: coordinator) }
         let checked =
-            checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
+            pendingChanges.versionChecked.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
             + (try partnersToCheck(inserted, updated, deleted))
         try checkReach(inserted, updated, deleted, stores)
         if stores.count > 1 { try checkStores(inserted, updated, deleted) }
@@ -150,8 +150,8 @@ extension NSManagedObjectContext {
         do { try write(preparations[...], &attempt, &outcome) } catch is SavePreparation.Abandoned {}
     }
 
-    /// Writes the first store and, while its transaction is open, the others: then the last one commits first. Once something is in the
-    /// way in one of them, the others are still written to see what is in the way there, and all are taken back.
+    /// Writes the first store and, while its transaction is open, the others: the last store commits first. After a
+    /// conflict in one store the others are still written to find their conflicts, and then all are rolled back.
     ///
     /// ```
     /// BEGIN a … BEGIN b … COMMIT b, COMMIT a          BEGIN a … conflict, ROLLBACK a; BEGIN b … ROLLBACK b
@@ -192,8 +192,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Of one-to-ones that are changed here, the other ends that are not: the row that the context has of them seems to agree already, and
-    /// may be an older one than the store's.
+    /// Returns the unchanged other ends of changed one-to-ones. Their rows in the context seem to agree already, but
+    /// may be older than the store's.
     private func partnersToCheck(_ changed: [NSManagedObject]...) throws -> [NSManagedObject] {
         var found: [NSManagedObject] = []
         for objects in changed {
@@ -224,7 +224,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What was written is no change any more.
+    /// Marks the written objects as clean.
     private func markClean(_ saved: SavePreparation) {
         saved.inserted.forEachHeld { $0.flags.subtract([.inserted, .new]) }
         saved.updated.forEachHeld { $0.flags.remove(.updated) }
@@ -232,7 +232,8 @@ extension NSManagedObjectContext {
         saved.late?.make(in: self)
     }
 
-    /// Whoever is told of something before the save ends is not to take them for what is there.
+    /// Removes deleted objects from the context. Observers that are notified before the save ends must not treat them
+    /// as existing.
     private func leave(_ deleted: [NSManagedObject]) {
         deleted.forEachHeld { object in
             object.flags.remove(.deleted)
@@ -257,8 +258,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Throws for what one of several stores could not save whatever its rows are like, before anything is written to another:
-    /// relationships from store to store, and changes of a store that is read-only.
+    /// Throws for changes that a store cannot save whatever its rows are, before another store is written:
+    /// relationships between stores, and changes of a read-only store.
     private func checkStores(_ changed: [NSManagedObject]...) throws {
         for object in changed.joined() {
             if let store = object.home.store, store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
@@ -280,10 +281,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Every new object gets the store that it was assigned to, or its relatives', or the first that takes it.
+    /// Assigns a store to every new object: the one that the program assigned, else the store of its relatives, else
+    /// the first that accepts it.
     final func assignStores(to objects: [NSManagedObject], in coordinator: NSPersistentStoreCoordinator) throws {
         var candidates: [Int: [AttachedStore]] = [:]
-        // Where objects of one entity go from one home to another, most often all of them.
+        // The home from which and to which objects of one entity move; usually all of them.
         var move: (from: ObjectHome, to: ObjectHome)?
         try objects.forEachHeld { object in
             guard object.storeIndex == 0 else { return }
@@ -307,15 +309,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The store that a save will assign a new object to, if it is assigned to none and nothing else changes; where all of its entity are
-    /// read-only, the first.
+    /// Returns the store to which a save would assign a new object, if nothing else changes. If all stores of its
+    /// entity are read-only, returns the first.
     final func futureStore(of object: NSManagedObject) -> AttachedStore? {
         let stores = writableStores(for: object.runtime)
         guard stores.count > 1 else { return stores.first ?? storeForNew(object.runtime) }
         return storeOfRelatives(of: object, among: stores) ?? stores[0]
     }
 
-    /// Those that have the entity itself: others may have some of its subentities only.
+    /// Returns the stores that have the entity itself: other stores may have only some of its subentities.
     private func writableStores(for runtime: EntityRuntime) -> [AttachedStore] {
         stores(for: runtime, affected: nil).filter { !$0.isReadOnly && $0.source.includes(entity: runtime.ordinal) }
     }

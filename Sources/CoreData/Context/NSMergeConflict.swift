@@ -1,25 +1,26 @@
 import CoreDataPrimitives
 import Foundation
 
-/// A row that was changed or deleted by somebody else since the context read it.
+/// A row that another writer changed or deleted since the context read it.
 ///
-/// Snapshots have the values of attributes and the IDs of to-one relationships' destinations, by name; nil is `NSNull`.
+/// Snapshots contain the values of attributes and the IDs of to-one destinations, by name; nil is `NSNull`.
 open class NSMergeConflict: NSObject {
     /// The context's object.
     public let sourceObject: NSManagedObject
     /// The values that the context read.
     public private(set) lazy var objectSnapshot: [String: Any]? = dictionary(of: rows.read)
-    /// The coordinator's values: newer than the context's where another context of the coordinator has saved, else as old.
+    /// The coordinator's values: newer than the context's where another context of the coordinator has saved, else as
+    /// old.
     public private(set) lazy var cachedSnapshot: [String: Any]? = dictionary(of: rows.cached)
-    /// The values in the store now, where another coordinator or process wrote them; `nil` when the row is gone, and for
+    /// The values in the store now, if another coordinator or process wrote them; `nil` if the row was deleted, and for
     /// conflicts between contexts of one coordinator.
     public private(set) lazy var persistedSnapshot: [String: Any]? = dictionary(of: rows.persisted)
-    /// The version in the store now; 0 when the row is gone.
+    /// The version in the store now; 0 if the row was deleted.
     public let newVersionNumber: Int
     /// The version that the context read.
     public let oldVersionNumber: Int
 
-    /// What the snapshots show.
+    /// The rows that the snapshots show.
     private struct Rows {
         var read: RowSnapshot?
         var cached: RowSnapshot?
@@ -28,7 +29,7 @@ open class NSMergeConflict: NSObject {
 
     private let rows: Rows
     private let store: AttachedStore?
-    /// The row in the store as the save found it; `nil` where it was not looked for, `.some(nil)` where it is gone.
+    /// The row in the store as the save found it; `nil` if it was not looked up, `.some(nil)` if it was deleted.
     final let stored: RowSnapshot??
 
     /// Makes a conflict of your own, to be given to a merge policy.
@@ -47,15 +48,15 @@ open class NSMergeConflict: NSObject {
         persistedSnapshot = persnap
     }
 
-    /// Makes a stand-in, where one is wanted: a conflict of an object of no entity.
+    /// Creates a placeholder: a conflict of an object without an entity.
     public convenience override init() {
         self.init(
             source: NSManagedObject(), newVersion: 0, oldVersion: 0, cachedSnapshot: nil, persistedSnapshot: nil)
     }
 
-    /// The conflict of a save.
+    /// Creates the conflict of a save.
     ///
-    /// - Parameter cached: what the coordinator had in memory.
+    /// - Parameter cached: the row in the coordinator's cache.
     init(
         _ object: NSManagedObject, in store: AttachedStore, expectedVersion: Int32, cached: RowSnapshot?,
         persisted: RowSnapshot?
@@ -65,8 +66,8 @@ open class NSMergeConflict: NSObject {
         oldVersionNumber = Int(expectedVersion)
         self.store = store
         stored = .some(persisted)
-        // Where the coordinator's row is not the context's either, another of its contexts was faster; else somebody who
-        // writes to the store by himself.
+        // If the coordinator's row also differs from the context's, another context of the coordinator saved first;
+        // otherwise another coordinator or process did.
         let isWithinCoordinator = cached?.version != expectedVersion
         rows = Rows(
             read: object.row, cached: isWithinCoordinator ? persisted : cached,
@@ -79,7 +80,7 @@ open class NSMergeConflict: NSObject {
         return row.map { store.dictionary(of: $0) }
     }
 
-    /// Makes the snapshots now: those of stores that are closed meanwhile could not be made.
+    /// Creates the snapshots now: a store may be closed later.
     final func takeSnapshots() { _ = (objectSnapshot, cachedSnapshot, persistedSnapshot) }
 
     open override var description: String {

@@ -9,15 +9,15 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// What a save does about rows that somebody else changed meanwhile, and about values that must be unique.
+/// Decides what a save does about rows that another writer changed meanwhile, and about values that must be unique.
 ///
 ///     context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-///     try context.save()      // a row that others changed meanwhile gets what was set here, and keeps what only they set
+///     try context.save()      // a changed row gets the values set here, and keeps the other writer's other changes
 ///
-/// A save that meets conflicts shows them to the context's policy. The policy changes the context's objects, and the save
-/// is tried again, without calling `willSave` once more, until nothing is in the way. What a policy changed is validated again, since
-/// merged values can contradict one another. Where the policy or validation throws, or the save fails for another reason, store and
-/// context are as they were before the save.
+/// A save with conflicts passes them to the context's policy. The policy changes the context's objects, and the save is
+/// repeated, without another `willSave`, until no conflict is left. Objects that a policy changed are validated again,
+/// since merged values can contradict each other. If the policy or validation throws, or the save fails for another
+/// reason, store and context are unchanged.
 ///
 /// | | changed here only | there only | here and there | deleted there | deleted here, changed there |
 /// | --- | --- | --- | --- | --- | --- |
@@ -26,11 +26,11 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// | ``overwrite`` | here | here | here | inserted again | deleted |
 /// | ``rollback`` | there | there | there | deleted | not deleted |
 ///
-/// To-many relationships are merged member by member under each of them: what was added or removed here or there is added or
-/// removed; of an ordered one that was reordered here and there the winner's order is kept. Under ``rollback`` what was done here to a
-/// many-to-many relationship of an object in conflict is taken back.
+/// Every policy merges to-many relationships member by member: additions and removals of both sides count. If both
+/// sides reordered an ordered relationship, the winner's order counts. Under ``rollback``, changes of this context to a
+/// many-to-many relationship of an object in conflict are discarded.
 ///
-/// To make a policy of your own, override one of the `resolve` methods, and change objects before or after calling `super`:
+/// To write your own policy, override one of the `resolve` methods, and change objects before or after calling `super`:
 ///
 ///     final class Newest: NSMergePolicy {
 ///         override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
@@ -40,8 +40,8 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///     }
 ///     context.mergePolicy = Newest(merge: .mergeByPropertyObjectTrumpMergePolicyType)
 ///
-/// Whoever overrides one without `super` has to resolve all of the conflicts: e.g. `refresh(_:mergeChanges:)` takes the store's row
-/// under the object's changes. What he leaves is error 133020 or 133021.
+/// An override that does not call `super` must resolve all conflicts. For example, `refresh(_:mergeChanges:)` puts the
+/// store's row under the object's changes. Unresolved conflicts are error 133020 or 133021.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Safe because it has no state but the type, set once.
 
@@ -53,18 +53,18 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
     /// Throws error 133020 (or 133021 for a uniqueness constraint) with the conflicts in `conflictList`.
     public class var error: NSMergePolicy { errorPolicy }
-    /// Property by property, what others changed wins; what only this context changed is saved.
+    /// Property by property, changes of other writers win; other changes of this context are saved.
     public class var mergeByPropertyStoreTrump: NSMergePolicy { storeTrumpPolicy }
-    /// Property by property, what this context changed wins; what only others changed stays.
+    /// Property by property, changes of this context win; other changes of other writers stay.
     public class var mergeByPropertyObjectTrump: NSMergePolicy { objectTrumpPolicy }
-    /// The object as the context has it wins, also where only others changed it.
+    /// The context's object wins, also for properties that only other writers changed.
     public class var overwrite: NSMergePolicy { overwritePolicy }
-    /// What the store has wins: changes of objects in conflict are given up, the others are saved.
+    /// The store wins: changes of objects in conflict are discarded, other changes are saved.
     public class var rollback: NSMergePolicy { rollbackPolicy }
 
     private let type: NSMergePolicyType
 
-    /// Whether it is no subclass's, and what the context has wins over what the store has.
+    /// Whether it is not a subclass, and the context wins over the store.
     final var isPlainAndMine: Bool {
         Swift.type(of: self) == NSMergePolicy.self
             && (type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType)
@@ -79,13 +79,14 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a policy of the error type.
+    /// Creates a placeholder: a policy of the error type.
     public convenience override init() { self.init(merge: .errorMergePolicyType) }
 
-    /// Resolves conflicts of both kinds, or throws the error that the save shall throw.
+    /// Resolves conflicts of both kinds, or throws the error of the save.
     ///
-    /// Calls ``resolve(optimisticLockingConflicts:)``, then ``resolve(constraintConflicts:)``, each where there are conflicts of
-    /// that kind. A save shows those of the first kind until none is left, then those of the second.
+    /// Calls ``resolve(optimisticLockingConflicts:)``, then ``resolve(constraintConflicts:)``, each only if there are
+    /// conflicts of that kind. A save first passes conflicts of the first kind until none is left, then those of the
+    /// second.
     open func resolve(mergeConflicts list: [Any]) throws {
         let rows = list.compactMap { $0 as? NSMergeConflict }
         if !rows.isEmpty { try resolve(optimisticLockingConflicts: rows) }
@@ -93,7 +94,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Resolves conflicts over rows that somebody else changed: changes the conflicts' objects, writes nothing.
+    /// Resolves conflicts of rows that another writer changed: changes the conflicts' objects, writes nothing.
     ///
     /// - Throws: under ``error`` 133020.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
@@ -103,11 +104,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Resolves conflicts over values that must be unique: changes the conflicts' objects, writes nothing.
+    /// Resolves conflicts of values that must be unique: changes the conflicts' objects, writes nothing.
     ///
-    /// Under ``mergeByPropertyObjectTrump`` and ``overwrite`` the row that has the values takes what was set on the new object, and
-    /// keeps the rest; under the others it stays as it is. The new object leaves the context, and whoever referred to it refers to
-    /// the row's object. Of new objects with the same values the first one stays, as the row's would.
+    /// Under ``mergeByPropertyObjectTrump`` and ``overwrite``, the row with the values gets the values that were set on
+    /// the new object, and keeps the others; under the other policies it stays unchanged. The new object leaves the
+    /// context, and references to it are redirected to the row's object. Of new objects with equal values the first one
+    /// survives.
     ///
     /// - Throws: under ``error`` 133021.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {

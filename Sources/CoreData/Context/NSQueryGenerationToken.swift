@@ -1,23 +1,24 @@
 import Foundation
 
-/// A generation of the data in a coordinator's stores: what was committed at one moment.
+/// A generation of the data in a coordinator's stores: the data committed at one moment.
 ///
-/// A context that is pinned to one reads what was there then, whatever others save meanwhile:
+/// A context that is pinned to a generation reads the data of that moment, whatever other writers save meanwhile:
 ///
 ///     try view.setQueryGenerationFrom(.current)
 ///     let items = try view.fetch(request)             // BEGIN; SELECT …: this is the generation from now on
 ///     // … another process saves a thousand times
-///     items[0].unit?.name                             // as it was when the items were fetched
-///     try view.setQueryGenerationFrom(.current)       // the next read moves on to what is there now
+///     items[0].unit?.name                             // the value when the items were fetched
+///     try view.setQueryGenerationFrom(.current)       // the next read uses the newest data
 ///     view.refreshAllObjects()                        // and objects that were read show it
 ///
-/// A token keeps its generation, for as long as somebody holds the token or a context is pinned to it. A generation is a connection with an
-/// open transaction: a store keeps ``NSPersistentStore/queryGenerationCountOption`` at most, and gives them up
-/// when its write-ahead log, which only grows as long as there is one, becomes longer than
-/// ``NSPersistentStore/queryGenerationLogSizeOption``. To read from one that was given up is an error (134070), never newer data.
+/// A generation exists as long as a token of it exists or a context is pinned to it. It is a connection with an open
+/// transaction: a store keeps at most ``NSPersistentStore/queryGenerationCountOption`` of them. It discards them when
+/// its write-ahead log, which cannot shrink meanwhile, becomes longer than
+/// ``NSPersistentStore/queryGenerationLogSizeOption``. Reading from a discarded generation is an error (134070), and
+/// never returns newer data.
 ///
-/// Differs from Apple: a token is of use in the process that has it and while it keeps the generation; an archive of one leads to
-/// the generation where that is so, and is else a token of none.
+/// Differs from Apple: a token is useful only in its process and while it keeps the generation. A decoded token refers
+/// to the generation under this condition, otherwise to none.
 open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // Safe because it is set once.
 
@@ -36,7 +37,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @uncheck
         self.generation = generation
     }
 
-    /// Makes a stand-in, where one is wanted: a token of no generation, which no context can be pinned to.
+    /// Creates a placeholder: a token of no generation, to which no context can be pinned.
     public convenience override init() { self.init(identifier: UUID(), nil) }
 
     convenience init(_ generation: QueryGeneration) { self.init(identifier: generation.identifier, generation) }
@@ -45,7 +46,7 @@ open class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @uncheck
 
     private static let codingKey = "generation"
 
-    /// The token of an archive, `nil` where there is none in it.
+    /// Decodes a token; `nil` if the archive has none.
     public required init?(coder: NSCoder) {
         guard let text = coder.decodeObject(of: NSString.self, forKey: Self.codingKey) as String? else { return nil }
         identifier = UUID(uuidString: text)

@@ -1,6 +1,6 @@
 import Foundation
 
-// Where objects went whose temporary IDs had been handed out.
+// Finds objects by temporary IDs that had been handed out before they were saved.
 extension ObjectRegistry {
     func alias(_ temporaryKey: Int64, to id: NSManagedObjectID) {
         state.withLock { $0.aliases[temporaryKey] = id }

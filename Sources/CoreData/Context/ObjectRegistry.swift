@@ -12,26 +12,27 @@ import Synchronization
 /// Identity is the store's index, the root entity's ordinal and the primary key; keys of unsaved objects are
 /// negative and lie in a table of their own.
 final class ObjectRegistry: @unchecked Sendable {
-    // Safe because `state` guards the tables, `coordinator` and `observations` are set before there are objects, and `context` is written
-    // once more, by the context's deinitialiser.
+    // Safe because `state` guards the tables, `coordinator` and `observations` are set before there are objects, and
+    // `context` is written once more, by the context's deinitialiser.
 
     /// The context, while it lives.
     private(set) unowned(unsafe) var context: NSManagedObjectContext?
-    /// Whether the context lives; to look at it for that would retain it.
+    /// Whether the context lives; reading the weak reference would retain it.
     @exclusivity(unchecked) private(set) var isContextAlive = true
-    /// The context's coordinator, which the last object may need after the context has gone.
+    /// The context's coordinator, which the last object may need after the context was deallocated.
     var coordinator: NSPersistentStoreCoordinator? {
         didSet { state.withLock { $0.homes = [:] } }
     }
-    /// Whether a relationship that changed may lead to an object that is deleted, gone or in no context: then validation
-    /// looks. Here and not in the context, so that objects ask without counting a reference; it belongs to the context's queue.
+    /// Whether a changed relationship may refer to an object that is deleted or in no context: then validation checks.
+    /// It is stored here and not in the context, so that objects read it without counting a reference; it belongs to
+    /// the context's queue.
     @exclusivity(unchecked) var mayHaveDangling = false
     /// Whether changes are recorded, so that they can be undone; as ``mayHaveDangling`` here for the objects.
     @exclusivity(unchecked) var recordsUndo = false
     let state = Mutex(State())
-    /// Whether the context is one that a store is asked with: what it knows is nobody's business.
+    /// Whether a store uses the context for its own requests: its objects are not observable.
     @exclusivity(unchecked) var isOfStore = false
-    /// Whether stores of classes that the program has written are to be told which objects come and go.
+    /// Whether stores of the program's own classes must be notified of registered and unregistered objects.
     private let tellsStores = Atomic<Bool>(false)
 
     struct State {
@@ -42,9 +43,9 @@ final class ObjectRegistry: @unchecked Sendable {
         var homes: [Int: ObjectHome] = [:]
         /// Where detached objects live, by store and entity.
         var outside: [Int: ObjectHome] = [:]
-        /// Where an object went whose temporary ID had been handed out.
+        /// The permanent IDs of objects whose temporary IDs had been handed out.
         var aliases: [Int64: NSManagedObjectID] = [:]
-        /// Of those, the keys of objects whose place another one has taken.
+        /// Of these, the keys of objects that another object replaced.
         var absorbed: Set<Int64> = []
 
         /// The identities of the destinations of a relationship of the home's objects.
@@ -66,7 +67,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private static func key(_ store: Int32, _ ordinal: Int) -> Int { Int(store) << 16 | ordinal }
 
-    /// Who observes objects of the context; `nil` where nobody can.
+    /// The observations of the context's objects; `nil` if they cannot be observed.
     private(set) var observations: ObjectObservations?
 
     init(context: NSManagedObjectContext) {
@@ -89,9 +90,21 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
+    /// Empties the objects of a context that is deallocated.
+    ///
+    /// Objects refer to each other in circles. A program that still holds one finds it without values.
+    func emptyObjects() {
+        for object in objects {
+            object.relations.removeAll()
+            object.forgetFetchedProperties()
+            object.values = nil
+            object.flags.remove(.registered)
+        }
+    }
+
     // MARK: Homes
 
-    /// The home of the entity's objects in the store, or of new ones that no store has been found for.
+    /// Returns the home of the entity's objects in the store, or of new objects without a store.
     func home(of runtime: EntityRuntime, in store: AttachedStore?) -> ObjectHome {
         let key = Self.key(store?.index ?? 0, runtime.ordinal)
         if store?.objectSource?.wantsRegistrations == true, !isOfStore { tellsStores.store(true, ordering: .relaxed) }
@@ -135,7 +148,7 @@ final class ObjectRegistry: @unchecked Sendable {
         state.withLock { state in state.tables.values.reduce(state.temporary.count) { $0 + $1.count } }
     }
 
-    /// Whether there are objects with rows in the home's table, those of related entities included.
+    /// Returns whether objects with rows exist in the home's table, including those of related entities.
     func hasObjects(in home: ObjectHome) -> Bool {
         state.withLock { _ in (home.uncountedIdentities?._withUnsafeGuaranteedRef { $0.count } ?? 0) > 0 }
     }
@@ -148,7 +161,7 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Those of the keys' objects that are registered; fastest where stores and roots come in runs.
+    /// Returns the registered objects of the keys; fastest if stores and roots come in runs.
     func objects(_ keys: [StoredKey]) -> [NSManagedObject] {
         state.withLock { state in
             var found: [NSManagedObject] = []
@@ -176,7 +189,7 @@ final class ObjectRegistry: @unchecked Sendable {
         UnsafeRawPointer(bitPattern: retained(address)).map { Unmanaged.fromOpaque($0).takeRetainedValue() }
     }
 
-    /// The address of a table, retained; 0 where the object is being deallocated.
+    /// Returns the retained address of a table entry; 0 if the object is being deallocated.
     private static func retained(_ address: UInt) -> UInt {
         guard let pointer = UnsafeMutableRawPointer(bitPattern: address), ocd_try_retain(pointer) else { return 0 }
         return address
@@ -208,7 +221,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     // MARK: Coming and going
 
-    /// Gives saved objects their permanent keys, which are registered from now on instead of the temporary ones.
+    /// Registers saved objects under their permanent keys instead of the temporary ones.
     func rename(_ objects: [NSManagedObject], in range: Range<Int>, temporaryKeys: [Int64]) {
         state.withLock { state in
             let temporary = state.temporary
@@ -239,11 +252,11 @@ final class ObjectRegistry: @unchecked Sendable {
         if tellsStores.load(ordering: .relaxed) { tell([object], true) }
     }
 
-    /// Registers those objects from `start` on that are not, under one lock. Where another object has the identity
-    /// already, because a row came twice or an initialiser fetched, that one takes the new one's place in the list.
-    /// Tells whether there was any.
+    /// Registers the objects from `start` on that are not registered, under one lock. If another object already has the
+    /// identity, because a row came twice or an initialiser fetched, that object replaces the new one in the list.
+    /// Returns whether this happened.
     func register(_ objects: inout [NSManagedObject], from start: Int) -> Bool {
-        // What is replaced is let go of outside the lock: its deinitialiser may need it.
+        // Replaced objects are released outside the lock: their deinitialiser may need it.
         var replaced: [NSManagedObject] = []
         let tells = tellsStores.load(ordering: .relaxed)
         var new: [NSManagedObject] = []
@@ -256,7 +269,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 guard !object.flags.contains(.registered),
                     let table = object.hasTemporaryKey ? temporary : object.home.uncountedIdentities
                 else { return }
-                // Nearly every object is new: it is put there first, and the one that was there put back where it stays.
+                // Nearly every object is new: it is stored first, and the former one is restored if it stays.
                 let word = table._withUnsafeGuaranteedRef { $0.set(object.primaryKey, Self.address(of: object)) }
                 if word != 0, let known = Self.object(word) {
                     table._withUnsafeGuaranteedRef { _ = $0.set(object.primaryKey, word) }
@@ -292,7 +305,8 @@ final class ObjectRegistry: @unchecked Sendable {
         return found
     }
 
-    /// The address of the registered destination of a to-one of the home's objects, retained; 0 where there is none.
+    /// Returns the retained address of the registered destination of a to-one of the home's objects; 0 if there is
+    /// none.
     func retainedDestination(of home: ObjectHome, _ relation: Int, root: Int, primaryKey: Int64) -> UInt {
         state.withLock { state in
             state.destinations(of: home, relation, root: root)._withUnsafeGuaranteedRef {
@@ -301,8 +315,8 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Gives those objects of the range that live in the home the registered destinations of a to-one that nobody has looked
-    /// at, under one lock.
+    /// Sets the registered destinations of an unread to-one of the objects in the range that belong to the home, under
+    /// one lock.
     func takeDestinations(of objects: [NSManagedObject], in range: Range<Int>, _ home: ObjectHome, _ slot: Int) {
         let facts = home.facts + slot
         let (relation, column) = (Int(facts.pointee.relation), Int(facts.pointee.column))
@@ -321,7 +335,7 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Takes the object out, if it is the one registered under that key.
+    /// Removes the object, if it is the one registered under that key.
     func unregister(_ object: NSManagedObject, primaryKey: Int64) {
         let address = Self.address(of: object)
         let isKnown = state.withLock { state in
@@ -336,7 +350,7 @@ final class ObjectRegistry: @unchecked Sendable {
         tell([(store, NSManagedObjectID(runtime: home.runtime, primaryKey: primaryKey, store: store))], false)
     }
 
-    /// Takes many objects out under one lock, those that are registered under their keys.
+    /// Removes many objects under one lock, if they are registered under their keys.
     func unregister(_ objects: [NSManagedObject]) {
         let tells = tellsStores.load(ordering: .relaxed)
         var gone: [NSManagedObject] = []
@@ -352,7 +366,7 @@ final class ObjectRegistry: @unchecked Sendable {
         if tells { tell(gone, false) }
     }
 
-    /// Tells the stores which of their objects came or went.
+    /// Notifies the stores of their registered or unregistered objects.
     private func tell(_ objects: [NSManagedObject], _ isRegistered: Bool) {
         tell(
             objects.compactMap { object in
@@ -368,7 +382,7 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// - Parameter ids: what the registered objects were, where that is known no more from themselves.
+    /// - Parameter ids: the former IDs of the registered objects, if the objects do not have them any more.
     func removeAll(_ ids: [(store: AttachedStore, id: NSManagedObjectID)] = []) {
         defer { if !ids.isEmpty { tell(ids, false) } }
         state.withLock { state in

@@ -34,12 +34,13 @@ extension OrderAssignment {
         }
     }
 
-    /// The places that pairs of changed ordered many-to-manys get: of the members that came, that were moved and that have to make room.
-    /// The other pairs stay as they are.
+    /// Returns the positions that pairs of changed ordered many-to-manys get: those of members that were added, that
+    /// were moved and that must make room. The other pairs stay unchanged.
     ///
-    /// Reads the order values of the new members' neighbours: a statement for each relationship, and one more where members were moved or
-    /// the neighbours leave no room. These values are as they were in the store at that moment. If another writer changes them before
-    /// this save has its transaction, the owner's version is another one, and the save meets a conflict.
+    /// Reads the order values of the new members' neighbours: a statement for each relationship, and one more if
+    /// members were moved or the neighbours leave no room. The values are those in the store at that moment. If another
+    /// writer changes them before this save has its transaction, the owner's version changes, and the save meets a
+    /// conflict.
     func places(ofPairs sides: [PairSide], in store: AttachedStore) throws -> [PairSide: [Place]] {
         if sides.isEmpty { return [:] }
         var places: [PairSide: [Place]] = [:]
@@ -106,7 +107,7 @@ extension OrderAssignment {
         }
     }
 
-    /// Places for all members, where nothing is known of those that they have.
+    /// Returns positions for all members, if their present ones are not known.
     static func allAnew(_ members: ToManyMembers) -> [Place] {
         members.members.enumerated().map { Place(member: $1, order: MemberPlace.value(at: $0)) }
     }

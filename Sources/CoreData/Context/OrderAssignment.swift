@@ -3,33 +3,34 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// What a save puts into a column that belongs to a one-way to-many's owner.
+/// The value that a save writes into a column of a one-way to-many's owner.
 enum OwnerChange {
     case none
     case owner(NSManagedObject)
     case order(Int64)
 }
 
-/// Gives the members of changed one-to-many relationships what their rows say of them: order values, owners; reads ordered
-/// many-to-manys that changed, whose pairs get their order values from ``places(ofPairs:in:)``.
+/// Assigns order values and owners to the rows of members of changed one-to-many relationships. Also collects ordered
+/// many-to-manys that changed; their pairs get order values from ``places(ofPairs:in:)``.
 ///
-/// A member that stays in order keeps its order value; a new or moved one gets a value between those of its neighbours. See
-/// ``MemberPlace`` for the values.
+/// A member that keeps its position keeps its order value; a new or moved one gets a value between those of its
+/// neighbours. See ``MemberPlace`` for the values.
 struct OrderAssignment {
     let context: NSManagedObjectContext
 
-    /// What is left to do when all objects have been through ``assign(_:remaining:touch:)``.
+    /// The work that remains when all objects were passed to ``assign(_:remaining:touch:)``.
     struct Remaining {
         /// The ordered many-to-manys that changed.
         var pairs: [PairSide] = []
-        /// The to-manys without an inverse that changed. Their members get their owners last: one that another owner has lost may be among
-        /// them.
+        /// The to-manys without an inverse that changed. Their members get their owners last: one that another owner
+        /// has lost may be among them.
         var gaining: [PairSide] = []
     }
 
-    /// Gives members of changed one-to-manys their order values, and releases those that to-manys without an inverse have lost.
+    /// Assigns order values to members of changed one-to-manys, and releases members that to-manys without an inverse
+    /// have lost.
     ///
-    /// `touch` is called with each object whose row changes by that.
+    /// Calls `touch` with each object whose row changes by that.
     func assign(
         _ objects: [NSManagedObject], remaining: inout Remaining, touch: (NSManagedObject) -> Void
     ) {
@@ -73,7 +74,7 @@ struct OrderAssignment {
     ) {
         guard !members.removed.isEmpty else { return }
         let declaring = owner.runtime.slots[slot].property.declaringEntity
-        // An object that was no member belongs to another owner, who keeps it.
+        // An object that was not a member belongs to another owner, which keeps it.
         let members = owner.knownMembers(slot)
         for member in members.removed where !members.contains(member.object) {
             guard let column = member.object.runtime.layout.column(of: .ownerKey(entity: declaring, slot: slot))
@@ -118,7 +119,7 @@ struct OrderAssignment {
         }
     }
 
-    /// Calls `take` with each member whose row gets another order value; `column` is where its row has it.
+    /// Calls `take` with each member whose row gets another order value; `column` is the column of the value.
     private func assignPlaces(
         _ owner: NSManagedObject, _ slot: Int, column: (NSManagedObject) -> Int?,
         take: (NSManagedObject, Int64) -> Void
@@ -137,29 +138,30 @@ struct OrderAssignment {
         Self.placeAll(owner.knownMembers(slot), stored, take)
     }
 
-    /// Reads the rows of members until none of them is a fault: a row may show that its object is none, and the others are to be asked for
-    /// again.
+    /// Reads the rows of members until none of them is a fault: a row may show that its object is not a member, and
+    /// then the members are computed again.
     private func realise(_ members: () -> [NSManagedObject]) {
         while true {
             let faults = members().filter { $0.isFault }
             if faults.isEmpty { return }
             context.realiseAll(faults)
-            // What cannot be read is told when the save looks.
+            // The save reports values that cannot be read.
             if faults.contains(where: { $0.isFault }) { return }
         }
     }
 
     // MARK: Places
 
-    /// Those that stay, before and behind each run of members that came.
+    /// Returns the unchanged members before and after each run of added members.
     static func neighboursOfAdded(among members: ToManyMembers) -> [NSManagedObject] {
         let places = Set(members.added.compactMap { members.position(of: $0.object) })
         return places.flatMap { [$0 - 1, $0 + 1] }
             .filter { $0 >= 0 && $0 < members.count && !places.contains($0) }.map { members[$0] }
     }
 
-    /// Gives the members that came values between those of their neighbours, and looks at no others: one that comes to a
-    /// hundred thousand costs what it costs among ten. Whether there was room for all; else none has got a value.
+    /// Assigns values between those of their neighbours to the added members, and reads no other members: adding one to
+    /// 100,000 costs as much as adding one to ten. Returns whether there was room for all; if not, no value was
+    /// assigned.
     static func placeAdded(
         _ members: ToManyMembers, _ stored: (NSManagedObject) -> Int64?, _ take: (NSManagedObject, Int64) -> Void
     ) -> Bool {
@@ -175,7 +177,7 @@ struct OrderAssignment {
             }
             let low = start == 0 ? nil : stored(members[start - 1])
             let high = end == members.count ? nil : stored(members[end])
-            // Those that stay have a value, or all need new ones.
+            // The neighbours have values, or all members need new ones.
             guard start == 0 || low != nil, end == members.count || high != nil,
                 let made = MemberPlace.values(end - start, after: low, before: high)
             else { return false }
@@ -185,7 +187,8 @@ struct OrderAssignment {
         return true
     }
 
-    /// Gives values to the members that came, that were moved and that have to make room, as far as these are not the stored ones.
+    /// Assigns values to the members that were added, that were moved and that must make room, if they differ from the
+    /// stored ones.
     static func placeAll(
         _ members: ToManyMembers, _ stored: (NSManagedObject) -> Int64?, _ take: (NSManagedObject, Int64) -> Void
     ) {

@@ -2,14 +2,14 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// A save of a child context: its changes become changes of the parent's objects, all of them or none.
+/// Saves a child context: its changes become changes of the parent's objects, all of them or none.
 ///
 /// ```
-/// child's queue:   rows as they will be ─▶ changes without objects ─┐            objects are clean, with those rows
-/// parent's queue:                            find every object, or throw ─▶ set, relate, delete ─▶ ObjectsDidChange ─┘
+/// child's queue:   future rows ─▶ changes without objects ─┐                     objects are clean, with those rows
+/// parent's queue:                   find every object, or throw ─▶ set, relate, delete ─▶ ObjectsDidChange ─┘
 /// ```
-/// What the child wrote wins over what the parent has changed meanwhile, property by property; only a row that is gone, or that
-/// the parent deletes with its next save, is a conflict.
+/// The child's changes win over changes that the parent made meanwhile, property by property. Only a deleted row, or
+/// one that the parent deletes with its next save, is a conflict.
 struct ParentSave {
     /// An object, whatever context it is looked for in.
     struct Identity {
@@ -24,7 +24,8 @@ struct ParentSave {
         }
     }
 
-    /// Members of a to-many that came and went; `order` has all of an ordered one's, and `isMoved` tells whether any was moved.
+    /// The added and removed members of a to-many. `order` has all members of an ordered one, and `isMoved` says
+    /// whether any was moved.
     struct Members {
         let slot: Int
         let added: [Identity]
@@ -33,12 +34,12 @@ struct ParentSave {
         let isMoved: Bool
     }
 
-    /// What an object of the child has that the parent's has not.
+    /// The difference between an object of the child and the parent's object.
     struct Change {
         let identity: Identity
         let isNew: Bool
         var values: [(slot: Int, value: Value)] = []
-        /// All values of a new object, handed on as they are.
+        /// All values of a new object, handed over unchanged.
         var newValues: ObjectValues?
         var toOnes: [(slot: Int, target: Identity?)] = []
         var toManys: [Members] = []
@@ -48,7 +49,7 @@ struct ParentSave {
     private var changes: [Change] = []
     private var deletions: [Identity] = []
     private let checked: [Identity]
-    /// What the child's objects have as their rows afterwards, in the order of `inserted` and `written`.
+    /// The rows of the child's objects after the save, in the order of `inserted` and `written`.
     private var rows: [RowSnapshot] = []
     private let inserted: [NSManagedObject]
     private let updated: [NSManagedObject]
@@ -56,7 +57,7 @@ struct ParentSave {
     /// The parent's objects, in the order of `inserted` and `updated`.
     private var targets: [NSManagedObject?] = []
 
-    /// Takes down what changed; nothing of it is changed.
+    /// Records the changes of the child, without changing anything.
     init(
         child: NSManagedObjectContext, inserted: [NSManagedObject], updated: [NSManagedObject],
         deleted: [NSManagedObject], checked: [NSManagedObject]
@@ -84,7 +85,7 @@ struct ParentSave {
         var change = Change(identity: Identity(object), isNew: isNew)
         let runtime = object.runtime
         if isNew, !object.hasRow {
-            // The child needs those of transient attributes and of transformed objects itself.
+            // The child itself needs the values of transient attributes and of transformed objects.
             change.newValues =
                 runtime.keepsValues ? object.values?.copyWithoutEvent() : object.values
         } else if isNew {
@@ -114,7 +115,7 @@ struct ParentSave {
 
     private static func members(_ members: ToManyMembers, _ slot: Int, of object: NSManagedObject) -> Members? {
         let info = object.runtime.slots[slot]
-        // Where the other side is a to-one, that one says it all, but for the order.
+        // If the other side is a to-one, it has everything but the order.
         let isKeptByOther = info.relationship?.inverseSlot != nil && !info.isInverseToMany
         guard members.hasChanges, !isKeptByOther || members.isOrdered else { return nil }
         let known = members.isOrdered ? object.knownMembers(slot) : members
@@ -130,7 +131,7 @@ struct ParentSave {
 
     /// Makes the changes in the parent.
     ///
-    /// - Throws: 133020 with the objects whose rows are gone; nothing is changed then.
+    /// - Throws: 133020 with the objects whose rows were deleted; then nothing was changed.
     mutating func run() throws {
         targets = try child.withParent { parent in
             parent.processPendingChanges()
@@ -162,9 +163,9 @@ struct ParentSave {
 
     // MARK: On the child's queue, after it
 
-    /// The child's objects are clean, with what the parent has as their rows.
+    /// Marks the child's objects as clean, with the parent's state as their rows.
     func commit() {
-        // Where new objects of one entity go, most often all of them.
+        // The homes from which and to which new objects of one entity move; usually all of them.
         var move: (from: ObjectHome, to: ObjectHome)?
         var index = 0
         func commit(_ object: NSManagedObject) {
@@ -192,7 +193,7 @@ struct ParentSave {
 private struct ParentTarget {
     let parent: NSManagedObjectContext
     let child: NSManagedObjectContext
-    /// Where the parent's objects of a store live, by entity: the ends of relationships alternate.
+    /// The homes of the parent's objects of a store, by entity: the ends of relationships alternate.
     private let homes = Homes()
 
     private final class Homes {
@@ -205,7 +206,7 @@ private struct ParentTarget {
         homes.homes = Array(repeating: nil, count: parent.coordinator?.runtime.entities.count ?? 0)
     }
 
-    /// The parent's object, a fault where it had none; `nil` for a new one that it does not know.
+    /// Returns the parent's object, a fault if the parent had none; `nil` for a new one that it does not know.
     func object(_ identity: ParentSave.Identity) -> NSManagedObject? {
         if identity.primaryKey >= 0, let home = homes.homes[identity.ordinal], home.storeIndex == identity.storeIndex,
             let known = parent.registry.object(in: home, primaryKey: identity.primaryKey)
@@ -230,9 +231,10 @@ private struct ParentTarget {
         return parent.object(for: RowKey(entity: identity.ordinal, primaryKey: identity.primaryKey), in: store)
     }
 
-    /// A fault of the parent's for an object that an ancestor has under a temporary key, and the parent has let go of.
+    /// Returns a fault of the parent for an object that an ancestor has under a temporary key and that the parent has
+    /// released.
     private func objectOfAncestor(_ identity: ParentSave.Identity, _ runtime: EntityRuntime) -> NSManagedObject? {
-        guard parent.keptParent != nil, let store = parent.storeForNew(runtime) else { return nil }
+        guard parent.parentLink.isChild, let store = parent.storeForNew(runtime) else { return nil }
         let object = parent.object(
             for: RowKey(entity: identity.ordinal, primaryKey: identity.primaryKey), in: store)
         do { try parent.readRows(of: [object]) } catch { parent.noteReadFailure(error, "\(object.objectID)") }
@@ -241,8 +243,8 @@ private struct ParentTarget {
         return nil
     }
 
-    /// The parent's object of each change, with its values; `nil` for those that are new, whose rows are gone, or which the parent is to
-    /// delete.
+    /// Returns the parent's object of each change, with its values; `nil` for new objects, for those whose rows were
+    /// deleted, and for those that the parent deletes.
     func find(_ changes: [ParentSave.Change]) throws -> [NSManagedObject?] {
         let found = changes.map { change in
             change.isNew && change.identity.primaryKey < 0 ? nil : object(change.identity)
@@ -252,7 +254,8 @@ private struct ParentTarget {
         for object in faults where object.hasRow { object.becomeRealised() }
         return zip(found, changes).map { object, change in
             guard let object, !object.isFault, !object.flags.contains(.inaccessible) else { return nil }
-            // It would come back without what its deletion has taken along. What the child has as new comes back as its undoing said.
+            // Restoring it would omit the effects of its deletion. An object that is new in the child is restored as
+            // its undo says.
             return object.isDeleted && !change.isNew ? nil : object
         }
     }
@@ -284,7 +287,7 @@ private struct ParentTarget {
             values.event.removeAll()
             values.forgetRare()
             object.values = values
-            // Relating the object says so anew; until then there is no older value of it to keep.
+            // Relating the object records the change again; until then there is no older value to keep.
             for (slot, _) in change.pointee.toOnes { values.changed.remove(slot) }
             return
         }
@@ -305,13 +308,13 @@ private struct ParentTarget {
                 }
                 continue
             }
-            // What the child left alone and is no member here any more does not come back.
+            // A member that the child did not change and that was removed here is not added again.
             let known = object.knownMembers(members.slot).members
             let there = known.map(ObjectReference.init).filter { !removed.contains($0) }
             let added = Set(members.added.compactMap { self.object($0).map(ObjectReference.init) })
             let present = added.union(there)
             let here = order.compactMap { self.object($0).map(ObjectReference.init) }.filter(present.contains)
-            // To-ones that were set before this have put new members at the end: they count as the child's.
+            // To-ones that were set before have appended new members: these count as the child's.
             let all = MergedOrder.members(here: here, there: there, addedHere: added, isMovedHere: members.isMoved)
                 .map(\.object)
             if !known.elementsEqual(all, by: { $0 === $1 }) { object.setToMany(all, members.slot) }
@@ -325,8 +328,8 @@ private struct ParentTarget {
 }
 
 extension NSManagedObject {
-    /// A deletion that is undone has emptied the relationships, which the store has as they were: that they are empty is a change now, on
-    /// which others follow.
+    /// Undoing a deletion has emptied the relationships that the store still has. Empty relationships are now a change,
+    /// and further changes are relative to it.
     fileprivate final func becomeEmptied() {
         for (relation, slot) in runtime.relationSlots.enumerated() {
             if !home.facts[slot].isToMany {
@@ -354,10 +357,10 @@ extension NSManagedObjectContext {
     fileprivate final func takeNew(_ object: NSManagedObject) {
         object.flags.formUnion([.new, .inserted, .eventInserted, .listedInserted])
         registry.register(object)
-        insertedList.append(object)
-        event.inserted.append(object)
+        pendingChanges.inserted.append(object)
+        pendingChanges.event.inserted.append(object)
         followTurn()
-        if keepsObjects { retained.append(object) }
+        if retention.isEnabled { retention.objects.append(object) }
     }
 
     /// Hands everything that changed to the parent; returns what changed meanwhile.
@@ -366,17 +369,17 @@ extension NSManagedObjectContext {
     ) throws -> LateChanges {
         adoptPermanentKeys()
         try readRows(of: updated + deleted)
-        // What is gone can be lost by another; see SavePreparation.
+        // Another object can lose a deleted one; see SavePreparation.
         let written = updated.filter { $0.hasRow || !$0.hasOnlyLost }
         let gone = written.filter { !$0.hasRow }
         if !gone.isEmpty { throw CoreDataErrors.goneInParent(gone) }
-        let checked = checkedList.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
-        let earlier = event
+        let checked = pendingChanges.versionChecked.filter { $0.isStored && !$0.isDeleted && $0.registry === registry }
+        let earlier = pendingChanges.event
         return try writing {
             var save = try ParentSave(
                 child: self, inserted: inserted, updated: written, deleted: deleted, checked: checked)
             try save.run()
-            let late = LateChanges(event, since: earlier)
+            let late = LateChanges(pendingChanges.event, since: earlier)
             save.commit()
             return late
         }

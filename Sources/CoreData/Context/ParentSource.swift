@@ -3,15 +3,15 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// A store as a child context sees it: each row as the parent has it, unsaved changes included.
+/// Reads a store through the parent context: each row in the parent's state, with unsaved changes.
 ///
 /// ```
 ///  child ──▶ ParentSource ──▶ parent's queue ──▶ the parent's object, if it has one that changed
-///                                            └─▶ else what the parent reads: a store, or its own parent
+///                                            └─▶ else the parent's own source: a store, or its own parent
 /// ```
 /// Rows without unsaved changes are those that the topmost context reads: the newest, or those of its query generation.
-/// What a child fetches goes through its parent's own fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and what it saves
-/// through ``ParentSave``, which carries what rows do not have; so plans pass by here to the store.
+/// A child's fetch goes through its parent's fetch (see ``NSManagedObjectContext/foundInParent(_:)``), and its save
+/// through ``ParentSave``, which transfers more than rows. Therefore plans are passed on to the store.
 final class ParentSource: ReadableSource {
     private unowned let parent: NSManagedObjectContext
     private let store: AttachedStore

@@ -2,18 +2,18 @@ import CoreDataStore
 import Foundation
 import Synchronization
 
-/// What the stores of a coordinator had committed at one moment, for contexts and tokens to hold.
+/// The committed state of a coordinator's stores at one moment, held by contexts and tokens.
 final class QueryGeneration: Sendable {
     let identifier = UUID()
     /// The stores that were there, by index.
     let stores: Set<Int32>
-    /// The rows of those that keep a former state.
-    let sources: [Int32: any FormerRows]
+    /// The rows of the stores that keep former states.
+    let sources: [Int32: any SourceSnapshot]
 
-    /// - Throws: where a store keeps as many states as it may.
+    /// - Throws: an error if a store already keeps its maximum number of states.
     init(of attached: [AttachedStore]) throws {
         stores = Set(attached.map(\.index))
-        var sources: [Int32: any FormerRows] = [:]
+        var sources: [Int32: any SourceSnapshot] = [:]
         for store in attached {
             do { sources[store.index] = try store.target.pinned() } catch {
                 throw CoreDataErrors.converted(error, store: store, context: nil)
@@ -30,13 +30,13 @@ final class QueryGeneration: Sendable {
         return sources.allSatisfy { index, rows in other.sources[index]?.isSame(as: rows) ?? false }
     }
 
-    /// - Throws: where a state that it has is no longer kept.
+    /// - Throws: an error if one of its states is no longer kept.
     func check() throws {
         for rows in sources.values { try rows.checkKept() }
     }
 }
 
-/// The generations of a coordinator's stores that somebody holds.
+/// The generations of a coordinator's stores that contexts or tokens hold.
 final class QueryGenerations: Sendable {
     private struct Held {
         weak var generation: QueryGeneration?
@@ -45,10 +45,10 @@ final class QueryGenerations: Sendable {
     /// Guards the list.
     private let held = Mutex<[Held]>([])
 
-    /// The newest one: the one that is held already where it shows the same.
+    /// Returns the newest generation: an existing one if it has the same state.
     func pin(_ stores: [AttachedStore]) throws -> QueryGeneration {
         let made = try QueryGeneration(of: stores)
-        // Let go of outside the lock.
+        // Released outside the lock.
         var present: [QueryGeneration] = []
         return held.withLock { held in
             present = held.compactMap(\.generation)

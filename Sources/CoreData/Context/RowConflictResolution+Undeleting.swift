@@ -3,7 +3,7 @@ import Foundation
 
 // Deletions that are taken back.
 extension RowConflictResolution {
-    /// The object is there again, and with it what its deletion did to others.
+    /// Restores the object, and undoes the effects of its deletion on other objects.
     func undelete(_ object: NSManagedObject, _ theirs: RowSnapshot) {
         returnObject(object)
         object.row = theirs
@@ -11,7 +11,7 @@ extension RowConflictResolution {
         while let returned = next.popLast() {
             next += returnOwners(of: returned)
             for step in returned.home.deleteSteps {
-                // Also those that the deletion led elsewhere, whose rows still lead here.
+                // Also objects that the deletion changed and whose rows still refer to this one.
                 let targets =
                     step.isToMany
                     ? context.storedMembers(of: returned, slot: step.slot) ?? []
@@ -28,7 +28,8 @@ extension RowConflictResolution {
         }
     }
 
-    /// Whoever takes the object along, or cannot go without it, comes back too; the rules of the others are applied again.
+    /// Restores objects that own this one or cannot be deleted without it, and applies the delete rules of the other
+    /// deleted ones again.
     private func returnOwners(of object: NSManagedObject) -> [NSManagedObject] {
         var returned: [NSManagedObject] = []
         for slot in object.runtime.relationSlots {
@@ -44,7 +45,9 @@ extension RowConflictResolution {
                     returned.append(target)
                 default:
                     target.relations.removeAll()
-                    if !context.unpropagated.contains(where: { $0 === target }) { context.unpropagated.append(target) }
+                    if !context.pendingChanges.awaitingDeleteRules.contains(where: { $0 === target }) {
+                        context.pendingChanges.awaitingDeleteRules.append(target)
+                    }
                 }
             }
         }
@@ -53,7 +56,7 @@ extension RowConflictResolution {
 
     private func returnObject(_ object: NSManagedObject) {
         object.flags.remove(.deleted)
-        context.unpropagated.removeAll { $0 === object }
+        context.pendingChanges.awaitingDeleteRules.removeAll { $0 === object }
         object.values = nil
         object.relations.removeAll()
         object.forgetFetchedProperties()
@@ -65,7 +68,7 @@ extension RowConflictResolution {
         let info = target.runtime.slots[slot]
         guard !target.isDeleted, target.relations.isRead(info.relation) else { return }
         if case .toMany(let members) = target.relations[info.relation] {
-            // It stands where the store has it.
+            // The member has the position that the store says.
             members.forgetChanges { member, isAddition in member === object && !isAddition }
             if members.isKnown, !members.contains(object) {
                 partners.append(Partner(object: ObjectReference(target), slot: slot))

@@ -3,27 +3,28 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Resolves conflicts over rows as a policy of this module does: objects take the store's rows as what they changed from, and
-/// keep or give up what was changed here. Writes nothing.
+/// Resolves conflicts of rows as a built-in policy says: objects take the store's rows as their base, and keep or
+/// discard the changes of this context. Writes nothing.
 ///
 /// ```
 ///  row as it was read ──changed here──▶ object
-///          │ changed there                 │ kept or given up, property by property
+///          │ changed there                 │ kept or discarded, property by property
 ///          ▼                               ▼
 ///  row in the store   ──────────────▶ object on the new row
 /// ```
-/// To-one relationships keep their inverses in step. To-many ones are put on top of the store's members when all rows are taken.
+/// To-one relationships update their inverses. To-many ones are applied to the store's members after all rows were
+/// taken.
 final class RowConflictResolution {
     let context: NSManagedObjectContext
     let type: NSMergePolicyType
-    /// The objects that took a row, and those whose relationships that changed.
+    /// The objects that took a row, and those whose relationships changed by that.
     var changed: [NSManagedObject] = []
     var partners: [Partner] = []
-    /// Those with changes that led to one which took a row.
+    /// Changed objects that referred to an object that took a row.
     private var leading: [NSManagedObject] = []
-    /// The to-ones that lead elsewhere than the store's rows say.
+    /// The to-ones whose destination differs from the store's row.
     private var kept: [(object: NSManagedObject, target: NSManagedObject, inverse: Int)] = []
-    /// Those whose rows are inserted again.
+    /// The objects whose rows are inserted again.
     private var inserted: [NSManagedObject] = []
     private var looked: Set<ObjectIdentifier> = []
 
@@ -37,7 +38,7 @@ final class RowConflictResolution {
         self.type = type
     }
 
-    /// Whether what was changed here wins where both changed.
+    /// Whether a change of this context wins if both changed.
     var prefersMine: Bool { type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType }
 
     func resolve(_ conflicts: [NSMergeConflict]) throws {
@@ -67,7 +68,7 @@ final class RowConflictResolution {
         for object in changed where !object.isDeleted {
             if object.isUpdated, !object.hasPersistentChangedValues { object.flags.remove(.updated) }
             object.withoutNotingChanges { object.awake(fromSnapshotEvents: .mergePolicy) }
-            context.event.refreshed.append(object)
+            context.pendingChanges.event.refreshed.append(object)
         }
     }
 
@@ -79,11 +80,12 @@ final class RowConflictResolution {
             seen.insert(ObjectReference($0)).inserted && $0.registry === context.registry && !$0.isDeleted
         }
         for object in all { context.giveUpPartnersLedElsewhere(of: object) }
-        ChangedSides(context: context, prefersMine: prefersMine).settle(all)
+        InverseReconciler(context: context, prefersMine: prefersMine).settle(all)
         context.applyDeleteRulesAgain(to: objects.flatMap(deletedDestinations))
     }
 
-    /// Those that are deleted here, and to which the store leads the object: their delete rules have not met it.
+    /// Returns the deleted objects to which the store's row of the object refers: their delete rules were not applied
+    /// to it.
     private func deletedDestinations(of object: NSManagedObject) -> [NSManagedObject] {
         object.runtime.relationSlots.compactMap { slot in
             let facts = object.home.facts[slot]
@@ -107,16 +109,16 @@ final class RowConflictResolution {
         if !object.isDeleted {
             take(theirs, object)
         } else if prefersMine {
-            // It stays deleted; what came to it meanwhile is treated as the delete rules say.
+            // It stays deleted; its new members are treated as the delete rules say.
             object.row = theirs
             object.relations.removeAll()
-            context.unpropagated.append(object)
+            context.pendingChanges.awaitingDeleteRules.append(object)
         } else {
             undelete(object, theirs)
         }
     }
 
-    /// Another writer inserted the row again before this one could.
+    /// Handles a row that another writer inserted again first.
     private func becomeStored(_ object: NSManagedObject) {
         object.flags.subtract([.new, .inserted])
         context.noteChange(of: object)
@@ -174,7 +176,7 @@ final class RowConflictResolution {
 
     // MARK: To-one relationships
 
-    /// What the relationship shall lead to against what the store says; `nil` where it shall be what the store says.
+    /// Returns the destination that the relationship gets instead of the store's; `nil` if the store's value counts.
     private func mergeToOne(
         _ slot: Int, of object: NSManagedObject, _ theirs: RowSnapshot, isTheirs: Bool
     ) -> NSManagedObject?? {
@@ -198,7 +200,7 @@ final class RowConflictResolution {
             return nil
         }
         if keeps, isTheirs, let mine, isGone(mine) {
-            // There is nothing any more to lead to.
+            // The destination was deleted.
         } else if keeps {
             if !isTheirs {
                 object.liveValues().changed.insert(slot)
@@ -210,7 +212,7 @@ final class RowConflictResolution {
         return nil
     }
 
-    /// The relationship is what the store says: the other side of what was set here learns of it.
+    /// Gives the relationship the store's value, and updates the other side of the discarded change.
     private func giveUp(
         _ slot: Int, of object: NSManagedObject, _ mine: NSManagedObject?, _ committed: NSManagedObject?,
         isTheirs: Bool
@@ -223,7 +225,7 @@ final class RowConflictResolution {
         if !isTheirs { committed?.inverseDidGain(object, inverse) }
     }
 
-    /// On top of the store's row, the relationship leads to what it led to here.
+    /// Keeps the relationship's destination on top of the store's row.
     private func keep(_ target: NSManagedObject?, _ slot: Int, of object: NSManagedObject) {
         object.relations.forget(object.runtime.slots[slot].relation)
         let theirs = object.toOne(slot)
@@ -280,7 +282,7 @@ final class RowConflictResolution {
         context.rebaseMembers(object, slot: partner.slot, winsOrder: true, prefersMine: prefersMine)
     }
 
-    /// Of relationships that are the object's own, and not its members', what was added and removed here is taken back.
+    /// Discards additions and removals of many-to-manys, which belong to the object and not to its members.
     private func takeBackMembers(of object: NSManagedObject) {
         for (index, slot) in object.runtime.relationSlots.enumerated() where object.relations.isRead(index) {
             let info = object.runtime.slots[slot]
@@ -307,8 +309,8 @@ final class RowConflictResolution {
         }
     }
 
-    /// The object's row is inserted once more under its key, with all that the object has; members whose rows lead to it are left
-    /// to what their rows say.
+    /// Inserts the object's row again under its key, with all values of the object. Members whose rows refer to it
+    /// follow their own rows.
     private func insertAgain(_ object: NSManagedObject) {
         for (index, slot) in object.runtime.relationSlots.enumerated() {
             let info = object.runtime.slots[slot]
@@ -329,13 +331,13 @@ final class RowConflictResolution {
         object.flags.formUnion([.new, .inserted])
         if !object.flags.contains(.listedInserted) {
             object.flags.insert(.listedInserted)
-            context.insertedList.append(object)
+            context.pendingChanges.inserted.append(object)
         }
         changed.append(object)
         inserted.append(object)
     }
 
-    /// The objects that it refers to refer to it, where the store's rows no longer said so.
+    /// Makes the destinations refer to the object again, if the store's rows do not any more.
     private func join(_ object: NSManagedObject) {
         for (index, slot) in object.runtime.relationSlots.enumerated() {
             guard let inverse = object.runtime.slots[slot].relationship?.inverseSlot else { continue }
@@ -355,7 +357,7 @@ final class RowConflictResolution {
 }
 
 extension NSManagedObject {
-    /// Whether a to-one whose destination has that key is not what the row says.
+    /// Returns whether a to-one whose destination has that key differs from the row.
     fileprivate final func isChangedToOne(key: Int64?, in row: RowSnapshot, _ slot: Int) -> Bool {
         let column = runtime.slots[slot].column
         guard let key else { return !row.isNull(column) }

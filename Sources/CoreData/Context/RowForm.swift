@@ -5,7 +5,7 @@ import CoreDataStore
 /// What making rows of one entity needs, in one place; a context keeps it from save to save.
 final class RowForm {
     let runtime: EntityRuntime
-    // Plain memory: to look at an array's element counts references to the array.
+    // Plain memory: reading an array's element counts references to the array.
     let roles: UnsafeBufferPointer<RowLayout.Role>
     let kinds: UnsafeBufferPointer<ColumnKind>
     let builder: RowBuilder
@@ -38,12 +38,14 @@ final class RowForm {
 
 extension NSManagedObjectContext {
     func rowForm(of runtime: EntityRuntime) -> RowForm {
-        if runtime.ordinal < rowForms.count, let known = rowForms[runtime.ordinal], known.runtime === runtime {
+        if runtime.ordinal < homeCache.rowForms.count, let known = homeCache.rowForms[runtime.ordinal],
+            known.runtime === runtime
+        {
             return known
         }
-        while rowForms.count <= runtime.ordinal { rowForms.append(nil) }
+        while homeCache.rowForms.count <= runtime.ordinal { homeCache.rowForms.append(nil) }
         let made = RowForm(runtime)
-        rowForms[runtime.ordinal] = made
+        homeCache.rowForms[runtime.ordinal] = made
         return made
     }
 }

@@ -1,15 +1,15 @@
 import CoreDataPrimitives
 import Foundation
 
-/// What stands in the way of a save: rows that others changed, unique values that are taken.
+/// The conflicts of a save: rows that other writers changed, unique values that are taken.
 ///
-/// Empty lists with stores say that somebody was in the way who has gone meanwhile: to save again will do.
+/// Empty lists with stores mean that the conflict has ended meanwhile: saving again succeeds.
 struct SaveConflicts: EngineFailure, @unchecked Sendable {
     // Safe because it goes from the attempt to save to the rounds of conflicts, on the context's queue.
 
     private(set) var rows: [NSMergeConflict] = []
     private(set) var values: [NSConstraintConflict] = []
-    /// Where they are.
+    /// The stores with conflicts.
     private(set) var stores: [AttachedStore] = []
 
     init() {}

@@ -20,6 +20,9 @@ enum SavePhase {
 }
 
 extension NSManagedObjectContext {
+    /// Whether a save runs.
+    final var isSaving: Bool { saveState.phase != .none }
+
     /// The number of saves inside each other's notifications: a hook that changes something and saves has no end.
     private static let mostSavesInProgress = 16
 
@@ -27,34 +30,36 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: 132001 inside another save of the context that has not been written.
     final func beginSave() throws {
-        guard savePhase == .none || savePhase == .notifying, savesInProgress < Self.mostSavesInProgress else {
+        guard saveState.phase == .none || saveState.phase == .notifying, saveState.depth < Self.mostSavesInProgress
+        else {
             throw CoreDataErrors.recursiveSave(contextName)
         }
-        savesInProgress += 1
-        savePhase = .preparing
+        saveState.depth += 1
+        saveState.phase = .preparing
     }
 
     /// Ends a save, also one that failed.
     final func endSave() {
-        savesInProgress -= 1
-        savePhase = savesInProgress == 0 ? .none : .notifying
-        guard resetsAfterSave, savesInProgress == 0 else { return }
-        resetsAfterSave = false
+        saveState.depth -= 1
+        saveState.phase = saveState.depth == 0 ? .none : .notifying
+        guard saveState.resetsAtEnd, saveState.depth == 0 else { return }
+        saveState.resetsAtEnd = false
         reset()
     }
 
-    /// Runs the body as the part of a save in which objects must stay as they are.
+    /// Runs the body as the part of a save in which objects must not change.
     final func writing<R>(_ body: () throws -> R) rethrows -> R {
-        let phase = savePhase
-        savePhase = .writing
-        defer { savePhase = phase }
+        let phase = saveState.phase
+        saveState.phase = .writing
+        defer { saveState.phase = phase }
         return try body()
     }
 
-    /// Whether an operation that would change objects under the hands of a save is left out; a message in the log says so.
+    /// Whether an operation is refused because it would change objects that a save is writing. The log names the
+    /// operation.
     @inline(__always)
     final func isRefusedWhileWriting(_ operation: StaticString) -> Bool {
-        savePhase == .writing && isRefused(operation)
+        saveState.phase == .writing && isRefused(operation)
     }
 
     @inline(never)

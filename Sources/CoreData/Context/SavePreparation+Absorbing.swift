@@ -2,8 +2,9 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
 
-// New objects whose unique values a row has already, under a policy by which the context wins: the store itself gives that row what was
-// set on them. What a merge policy does object by object comes to the same; it is left to that where anybody could see the difference.
+// New objects whose unique values an existing row has, under a policy by which the context wins: the store itself sets
+// the new values on that row. The result is that of a merge policy, object by object. The policy is used if an observer
+// could notice the difference.
 extension SavePreparation {
     /// Of each new object the columns that such a row takes; empty where policies are to be asked.
     func absorptions() -> [IndexMask?] {
@@ -20,7 +21,7 @@ extension SavePreparation {
             if let constraint = run?.constraint, temporaryKeys[index] < 0, object.isUnknown {
                 columns = object.setColumns(besides: constraint)
             }
-            // Objects that nobody absorbs come first, and most saves have no others.
+            // Objects that no row absorbs come first, and most saves have no others.
             if columns != nil, !absorbsAny {
                 absorbsAny = true
                 absorptions = Array(repeating: nil, count: index)
@@ -32,12 +33,13 @@ extension SavePreparation {
         return absorptions
     }
 
-    /// The columns of the constraint by which rows absorb objects like this one.
+    /// Returns the columns of the constraint by which rows absorb objects like this one.
     private func constraint(of object: NSManagedObject) -> IndexMask? {
         let runtime = object.runtime
-        guard store.readsTarget, let constraint = store.target.absorbs(entity: runtime.ordinal),
+        guard store.readsTarget, context.storeView.restriction == nil,
+            let constraint = store.target.absorbs(entity: runtime.ordinal),
             !ClassOverrides.overridesWhatUpdatesCall(type(of: object)), !object.memberTable.hasValidators,
-            // A row that somebody has at hand would have to be his object's, too.
+            // Code that holds the row's object would have to share it.
             !context.registry.hasObjects(in: object.home),
             let model = context.coordinator?.runtime, !model.hasOneWayRelationship(to: runtime.ordinal)
         else { return nil }
@@ -58,17 +60,20 @@ extension SavePreparation {
 }
 
 extension NSManagedObjectContext {
-    /// Whether somebody hears of each object that a save changes, or could take it back.
+    /// Whether an observer sees each object that a save changes, or undo could restore it.
     fileprivate final var isWatched: Bool {
-        if isKnownElsewhere || undoManager != nil || !followers.isEmpty || registry.observations != nil { return true }
-        if isUnobserved { return false }
+        if isKnownElsewhere || undoManager != nil || !observers.followers.isEmpty || registry.observations != nil {
+            return true
+        }
+        if observers.isUnobserved { return false }
         return ContextNotification.objectsDidChange.isWanted || ContextNotification.didSave.isWanted
             || ContextNotification.didSaveObjectIDs.isWanted
     }
 }
 
 extension NSManagedObject {
-    /// Whether nothing leads to the object but references of the program's: no ID that was asked for, no relationship.
+    /// Whether the program has only references to the object: its ID was not requested, and no relationship refers to
+    /// it.
     fileprivate final var isUnknown: Bool {
         if hasExtras, cachedID != nil { return false }
         for index in relations.indices where relations.isRead(index) {
@@ -81,7 +86,8 @@ extension NSManagedObject {
         return true
     }
 
-    /// The columns of the attributes that were set, and are not the constraint's; `nil` where there is none or where more than attributes was.
+    /// Returns the columns of the attributes that were set and are not the constraint's; `nil` if there are none or if
+    /// other properties were set.
     fileprivate final func setColumns(besides constraint: IndexMask) -> IndexMask? {
         guard let changed = values?.changed else { return nil }
         var columns = IndexMask()

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import CoreDataStore
 
-// What was written is what objects hold.
+// Gives objects the written rows.
 extension SavePreparation {
     func commit(_ changes: ChangeSet, _ outcome: SaveOutcome) {
         inserted.forEachPortion { portion in

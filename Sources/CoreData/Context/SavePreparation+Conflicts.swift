@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
 
-// What the engine found in the way becomes what merge policies know.
+// Converts the engine's conflicts into those of merge policies.
 extension SavePreparation {
     /// To be asked while new objects have the keys that the engine was told.
     func conflicts(_ failure: SaveFailure) -> SaveConflicts {

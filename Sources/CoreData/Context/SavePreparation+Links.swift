@@ -12,13 +12,13 @@ extension SavePreparation {
         var destination: Int64
     }
 
-    /// The pairs that come and go, each once though both sides tell of it.
+    /// Returns the inserted and deleted pairs, each once although both sides record it.
     func links() -> [ChangeSet.Link] {
         var pairs: [Pair: ChangeSet.Link] = [:]
         var order: [Pair] = []
         func note(_ link: ChangeSet.Link, _ inverse: (entity: Int, slot: Int)?) {
             var link = link
-            // One of the two sides stands for both: the one that is declared first.
+            // One of the two sides represents both: the one that is declared first.
             if let inverse, (inverse.entity, inverse.slot) < (link.entity, link.slot) {
                 link = ChangeSet.Link(
                     link.kind, entity: inverse.entity, slot: inverse.slot, owner: link.destination,
@@ -76,7 +76,7 @@ extension SavePreparation {
         }
     }
 
-    /// The places that were made for the relationship's pairs; new ones for all, if members came after these were made.
+    /// Returns the positions computed for the relationship's pairs; new ones for all if members were added later.
     private func places(of members: ToManyMembers, _ side: PairSide) -> [OrderAssignment.Place] {
         if let places = pairPlaces[side] {
             let placed = Set(places.map { ObjectReference($0.member) })

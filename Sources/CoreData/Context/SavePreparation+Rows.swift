@@ -2,16 +2,17 @@ import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
 
-// Objects become rows: whole ones where they are new, else the old row with what was set.
+// Converts objects to rows: complete rows for new objects, else the old row with the changes.
 extension SavePreparation {
-    /// The row with what the object changed, and the columns that differ.
+    /// Returns the row with the object's changes, and the columns that differ.
     func changedRow(
         of object: NSManagedObject, from old: RowView
     ) throws -> (row: RowSnapshot, columns: IndexMask) {
         let form = form(for: object)
         let builder = form.builder
         let touched = touchedColumns(of: object)
-        // Where no text or blob is replaced the old row is copied as it lies; else its bytes would stay behind.
+        // If no text or blob is replaced, the old row is copied in its present layout; otherwise the old bytes would
+        // remain in it.
         if form.areFixed(touched) {
             builder.copy(old, kinds: form.kinds)
         } else {
@@ -31,8 +32,8 @@ extension SavePreparation {
         return (row, columns)
     }
 
-    /// The columns that may have changed: of properties that were set, also as primitive values, and of orders and owners
-    /// that were assigned.
+    /// The columns that may have changed: of properties that were set, also as primitive values, and of orders and
+    /// owners that were assigned.
     func touchedColumns(of object: NSManagedObject) -> IndexMask {
         var columns = IndexMask()
         object.uncountedValues?._withUnsafeGuaranteedRef { values in
@@ -72,7 +73,7 @@ extension SavePreparation {
             primaryKey: object.primaryKey, version: version, entity: form.runtime.ordinal)
     }
 
-    /// Gives a column the value that the object has for it now.
+    /// Sets a column to the object's current value.
     func set(_ index: Int, of object: NSManagedObject, _ form: RowForm) throws {
         let kind = form.kinds[index]
         let builder = form.builder
@@ -133,7 +134,7 @@ extension SavePreparation {
         object.relations.uncountedToOne(Int(object.home.facts[slot].relation))
     }
 
-    /// A to-one that nobody has looked at is as it was; one that is nil now has no key.
+    /// Copies a to-one that was not read; clears the key of one that is nil now.
     func copyOrClear(
         _ object: NSManagedObject, _ column: Int, _ kind: ColumnKind, unlessRead slot: Int, _ builder: RowBuilder
     ) {
@@ -142,7 +143,7 @@ extension SavePreparation {
         if isRead { builder.setNull(at: column) } else { builder.copy(column, kind: kind, from: row) }
     }
 
-    /// Throws for a destination that has no row to lead to, whatever a class's own validation said of it, or one elsewhere.
+    /// Throws for a destination without a row, whatever the class's own validation said, or in another store.
     static func checkDestination(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws {
         if !target.isReferable(from: object.home) {
             throw ValidationErrors.dangling(object.runtime.slots[slot].name, of: object, to: [target])
@@ -152,7 +153,7 @@ extension SavePreparation {
         }
     }
 
-    /// The to-manys whose members came, went or moved, by the rows that are written.
+    /// Returns the to-manys whose members were added, removed or moved, by the rows that are written.
     func changedMembers() -> [RowKey: IndexMask] {
         var changed: [RowKey: IndexMask] = [:]
         written.forEachHeld { object in

@@ -15,26 +15,27 @@ final class SavePreparation {
     @exclusivity(unchecked) var inserted: [NSManagedObject]
     private(set) var updated: [NSManagedObject]
     let deleted: [NSManagedObject]
-    /// Whose rows must be as the context knows them, whether or not they change.
+    /// Objects whose rows must have the known version, whether or not they change.
     let checked: [NSManagedObject]
     // One thread prepares a save, and nothing calls back while these change.
     @exclusivity(unchecked) var lastForm: RowForm?
     /// The objects of the updates, in their order.
     @exclusivity(unchecked) var written: [NSManagedObject] = []
-    /// The inserted objects whose rows were there once, and had been deleted.
+    /// The inserted objects whose rows existed before and had been deleted.
     @exclusivity(unchecked) private(set) var broughtBack: [NSManagedObject] = []
     @exclusivity(unchecked) var temporaryKeys: [Int64] = []
     /// Which pairs of ordered many-to-manys are written, and with which order values.
     @exclusivity(unchecked) private(set) var pairPlaces: [PairSide: [OrderAssignment.Place]] = [:]
-    /// Whether the rows are for other contexts only: temporary keys may be in them, and what no store could keep.
+    /// Whether the rows are for other contexts only: then they may contain temporary keys, and values that no store
+    /// could keep.
     let isForContexts: Bool
     /// Whether the store computes derived attributes, whatever was set: one of the program's own class does not.
     let keepsDerived: Bool
     /// The number that the store's history has of the save.
     private(set) var historyTransaction: Int64?
-    /// Whether rows with the unique values of new objects may take what was set on these, without the merge policy being asked.
+    /// Whether rows with the unique values of new objects may absorb these without asking the merge policy.
     var mayAbsorb = false
-    /// What was changed while rows were made of the objects; to be made again when they are clean.
+    /// The changes that were made while rows were built; they are applied again when the objects are clean.
     private(set) var late: LateChanges?
     /// How often the store's metadata had been set when they were taken.
     var metadataEdits = 0
@@ -82,10 +83,10 @@ final class SavePreparation {
         return true
     }
 
-    /// Thrown by what is called before the commit, where other stores stand in the way: this one's changes are taken back.
+    /// Thrown before the commit if another store has conflicts: this store's changes are rolled back.
     struct Abandoned: EngineFailure {}
 
-    /// Saves. `beforeCommit` is called when all is written; where it throws, nothing is.
+    /// Saves. Calls `beforeCommit` when all is written; if it throws, nothing is written.
     ///
     /// - Returns: whether anything was written.
     func run(beforeCommit: () throws -> Void) throws -> Bool {
@@ -94,18 +95,18 @@ final class SavePreparation {
         }
     }
 
-    /// As ``run(beforeCommit:)``, where nothing is to be done before the commit.
+    /// Does the work of ``run(beforeCommit:)`` without a step before the commit.
     func run() throws -> Bool { try context.writing { try save(beforeCommit: nil) } }
 
     private func save(beforeCommit: (() throws -> Void)?) throws -> Bool {
         temporaryKeys.reserveCapacity(inserted.count)
         inserted.forEachHeld { temporaryKeys.append($0.primaryKey) }
         var changes = ChangeSet()
-        let earlier = context.event
+        let earlier = context.pendingChanges.event
         do {
             let outcome = try tellingObjects {
-                try store.target.save(
-                    keys: neededKeys(),
+                try context.storeView.restriction.save(
+                    to: store.target, keys: neededKeys(),
                     build: { keys in
                         takeKeys(keys)
                         changes = try changeSet()
@@ -114,13 +115,13 @@ final class SavePreparation {
             }
             historyTransaction = outcome.historyTransaction
             let writesAnything = changes.writesAnything
-            late = LateChanges(context.event, since: earlier)
+            late = LateChanges(context.pendingChanges.event, since: earlier)
             dropAbsorbed(outcome.absorbed, &changes)
             commit(changes, outcome)
             return writesAnything
         } catch {
-            // One of them may have half a row in it.
-            context.rowForms = []
+            // One of them may contain half a row.
+            context.homeCache.rowForms = []
             let conflicts = (error as? SaveFailure).map { self.conflicts($0) }
             takeBackKeys()
             if error is Abandoned { throw error }
@@ -136,11 +137,11 @@ final class SavePreparation {
         return try source.saving(request, body)
     }
 
-    /// The new objects are as they were before they got keys; orders and owners are assigned anew by the next attempt.
+    /// Removes the keys from the new objects; the next attempt assigns orders and owners again.
     private func takeBackKeys() {
         for (object, key) in zip(inserted, temporaryKeys) {
             object.take(key: key)
-            // Whoever asked for its ID meanwhile got one that is no longer its own.
+            // An ID that was requested meanwhile does not identify the object any more.
             if object.hasExtras, let id = object.cachedID, id.primaryKey != key { object.renewID() }
         }
         for objects in [inserted, updated] { objects.forEachHeld { $0.values?.forgetAssigned() } }
@@ -160,8 +161,7 @@ final class SavePreparation {
     private func changeSet() throws -> ChangeSet {
         var changes = ChangeSet()
         changes.insertions.reserveCapacity(inserted.count)
-        written = []
-        broughtBack = []
+        (written, broughtBack) = ([], [])
         try inserted.forEachHeld {
             if $0.hasRow { broughtBack.append($0) }
             changes.insertions.append(ChangeSet.Insertion(row: try row(of: $0, version: Self.firstVersion(of: $0))))
@@ -171,7 +171,7 @@ final class SavePreparation {
         written.reserveCapacity(updated.count)
         try updated.forEachHeld { object in
             guard let old = object.rowView else {
-                // What is gone can be lost by another: a row led to it that is deleted or led elsewhere now.
+                // Another object can lose a deleted one: the row that referred to it is deleted or changed.
                 if object.hasOnlyLost { return }
                 throw SaveFailure.conflicts([
                     SaveFailure.Conflict(
@@ -187,7 +187,7 @@ final class SavePreparation {
         }
         changes.deletions.reserveCapacity(deleted.count)
         deleted.forEachHeld { object in
-            // A row that somebody else deleted already is gone, as was asked.
+            // A row that another writer deleted already is deleted, as requested.
             guard let row = object.rowView else { return }
             changes.deletions.append(
                 ChangeSet.Deletion(
@@ -197,6 +197,7 @@ final class SavePreparation {
             changes.origin = ChangeOrigin(author: context.transactionAuthor, contextName: context.name)
             changes.changedMembers = changedMembers()
         }
+        changes.note = context.userInfo.count > 0 ? context.userInfo[SaveNote.key] as? SaveNote : nil
         changes.links = links()
         changes.checks = checks()
         try context.checkReads()
@@ -205,14 +206,14 @@ final class SavePreparation {
         return changes
     }
 
-    /// 1; of a row that is inserted again one that nobody can have seen.
+    /// Returns 1; for a row that is inserted again, a version that no reader can have seen.
     private static func firstVersion(of object: NSManagedObject) -> Int32 {
         object.rowView.map { $0.version &+ 1000 } ?? 1
     }
 
     private func checks() -> [ChangeSet.Check] {
         guard !checked.isEmpty else { return [] }
-        // Those that are written are checked by that.
+        // Writing checks the versions of the written rows.
         let written = Set(written.map(ObjectIdentifier.init))
         return checked.compactMap { object in
             guard !written.contains(ObjectIdentifier(object)), let row = object.rowView else { return nil }

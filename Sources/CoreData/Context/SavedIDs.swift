@@ -15,26 +15,28 @@ struct StoredKey: Sendable {
     }
 }
 
-/// The IDs in a notification or dictionary that tells of a save, as objects, IDs or URIs.
+/// The IDs in a notification or dictionary that describes a save, given as objects, IDs or URIs.
 struct SavedIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
     /// Of updated objects that are not among the IDs: no ID was made for them.
     var updatedKeys: [StoredKey] = []
-    /// New objects that the saving context let go of without having saved them: its children may have them.
-    var discarded: [NSManagedObjectID] = []
+    /// New objects that left the saving context before a save: its children may have them.
+    var discardedInsertions: [NSManagedObjectID] = []
     /// Whether everything is to be read anew.
     var invalidatesAll = false
-    /// Whether those that led to what was deleted may not be among the updated: who told of it was no saving context.
+    /// Whether the updated objects may lack those that referred to deleted ones: the sender was not a context that
+    /// saves.
     var mayLackUpdates = false
 
-    /// Where a context's own notifications have it: whoever merges them elsewhere need not touch the context's objects.
+    /// The key under which a context's own notifications contain the value: a merge elsewhere then need not use the
+    /// context's objects.
     static let userInfoKey = "savedIDs"
 
-    init(discarded: [NSManagedObjectID]) { self.discarded = discarded }
+    init(discardedInsertions: [NSManagedObjectID]) { self.discardedInsertions = discardedInsertions }
 
-    /// What a context saved; on its queue.
+    /// Collects what a context saved; call it on its queue.
     init(_ saved: NSManagedObjectContext.SavedObjects) {
         inserted = saved.inserted.map(\.objectID)
         deleted = saved.deleted.map(\.objectID)
@@ -73,7 +75,7 @@ struct SavedIDs: Sendable {
             }
     }
 
-    /// Whether nobody took objects out of what was posted before he handed it on.
+    /// Returns whether the notification still contains all objects that were posted.
     private func isWhole(_ userInfo: [AnyHashable: Any]) -> Bool {
         func count(_ key: String) -> Int? { (userInfo[key] as? Set<NSManagedObject>)?.count }
         return count(NSInsertedObjectsKey) == inserted.count && count(NSDeletedObjectsKey) == deleted.count

@@ -1,43 +1,46 @@
 import CoreDataPrimitives
 
-/// What one event did to a context's objects, as far as it takes to undo it.
+/// The changes of one event, as far as undoing it needs them.
 ///
-/// Undoing is an event like any other: it is recorded in turn, and that record is what does everything again.
+/// Undoing is an event like any other: the context records it in turn, and that record redoes the changes.
 final class UndoRecord {
-    /// Came in the event: to undo it they leave.
+    /// Objects that the event inserted: to undo it, the context removes them.
     var inserted: [NSManagedObject] = []
-    /// Left, or were marked to be deleted: they come back.
-    var leaving: [LeavingObject] = []
-    /// Were to be deleted before the event and are not any more: they are deleted again.
+    /// Objects that the event deleted, as they were before: to undo it, the context restores them.
+    var deletedStates: [DeletedObjectState] = []
+    /// Objects that the event restored from an earlier deletion: to undo it, the context deletes them again.
     var restored: [NSManagedObject] = []
+    /// Objects that the event changed.
     var changed: [ChangedObject] = []
 
-    /// Adds what followed from it later: a merge had the rules of deletions among it applied again. What is read of those objects when they
-    /// come back is what the store has then.
+    /// Adds the record of a later event, in which a merge applied the rules of this record's deletions again.
+    ///
+    /// - Parameter again: the objects for which the rules were applied. When they are restored, their unchanged
+    ///   relationships are read from the store.
     func add(_ later: UndoRecord, besides again: Set<ObjectIdentifier>) {
-        for index in leaving.indices where again.contains(ObjectIdentifier(leaving[index].object)) {
-            leaving[index].forgetUnchangedRelations()
+        for index in deletedStates.indices where again.contains(ObjectIdentifier(deletedStates[index].object)) {
+            deletedStates[index].forgetUnchangedRelations()
         }
-        leaving += later.leaving.filter { !again.contains(ObjectIdentifier($0.object)) }
+        deletedStates += later.deletedStates.filter { !again.contains(ObjectIdentifier($0.object)) }
         inserted += later.inserted
         restored += later.restored
         changed = later.changed + changed
     }
 
-    var isEmpty: Bool { inserted.isEmpty && leaving.isEmpty && restored.isEmpty && changed.isEmpty }
+    var isEmpty: Bool { inserted.isEmpty && deletedStates.isEmpty && restored.isEmpty && changed.isEmpty }
 }
 
 /// An object's properties before an event that set some of them.
 struct ChangedObject {
     let object: NSManagedObject
     let slots: IndexMask
-    /// The row that has the values of those that are not in `old`; nothing for a new object, which had its defaults.
+    /// The row with the values that are not in `old`; nil for a new object, which had its defaults.
     let row: RowSnapshot?
     let old: [ValueBeforeEvent]
-    /// What was done to the members of its to-many relationships.
+    /// The changes of the members of its to-many relationships.
     let steps: [(slot: Int, steps: [ToManyMembers.Step])]
 
-    /// Whether nothing was done but to relate it to objects that have left, and all is as it was.
+    /// Whether the only changes were relationships to objects that have left, so that the object is unchanged.
     var isVoid: Bool {
         slots.allSatisfy { slot in
             let info = object.runtime.slots[slot]
@@ -55,7 +58,7 @@ struct ChangedObject {
 }
 
 extension ToManyMembers.Step {
-    /// Whether it concerns nobody but objects that are in no context any more.
+    /// Whether it concerns only objects that are in no context any more.
     fileprivate var isOfLeaving: Bool {
         switch self {
         case .insertion(let object), .removal(let object, at: _): object.registry == nil
@@ -65,8 +68,8 @@ extension ToManyMembers.Step {
     }
 }
 
-/// An object as it was when it was deleted, before its relationships were given up.
-struct LeavingObject {
+/// The state of an object when it was deleted, before it left its relationships.
+struct DeletedObjectState {
     let object: NSManagedObject
     let flags: ObjectFlags
     let values: ObjectValues?
@@ -76,7 +79,7 @@ struct LeavingObject {
     init(_ object: NSManagedObject) {
         self.object = object
         var flags = object.flags.intersection([.inserted, .wideInteger])
-        // It was not updated any more when it was to be deleted; its changes are there.
+        // A deleted object does not count as updated any more; its changes still exist.
         let hasValues = object.values.map { !$0.changed.isEmpty } ?? false
         if !object.isInserted, hasValues || object.hasChangedMembers { flags.insert(.updated) }
         self.flags = flags

@@ -26,23 +26,23 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ///     override var viewContext: NSManagedObjectContext { editingContext }
     open var viewContext: NSManagedObjectContext { madeContext }
     private let madeContext: NSManagedObjectContext
-    /// `nil` until somebody asks for the descriptions or sets them.
+    /// `nil` until the descriptions are read or set.
     private let state: Mutex<Transfer<[NSPersistentStoreDescription]?>>
     /// Whether no model was found.
     private let isWithoutModel = Atomic(false)
 
-    /// Makes a container of the model with that name: in the main bundle, else among the resources of Swift packages
-    /// beside the program (or the test runner). Without one of that name it takes all models there, merged.
+    /// Creates a container of the model with that name: in the main bundle, else among the resources of Swift packages
+    /// beside the program (or the test runner). Without a model of that name it merges all models there.
     ///
-    /// Where there is none at all, the container has an empty model, and ``loadPersistentStores(completionHandler:)`` says so
-    /// with error 134060 for each store, before it makes a file.
+    /// If there is no model at all, the container has an empty one, and ``loadPersistentStores(completionHandler:)``
+    /// reports error 134060 for each store, before it makes a file.
     public convenience init(name: String) {
         let model = Self.model(named: name)
         self.init(name: name, managedObjectModel: model ?? NSManagedObjectModel())
         isWithoutModel.store(model == nil, ordering: .relaxed)
     }
 
-    /// Makes a container of a model without entities, as a stand-in where one is wanted.
+    /// Creates a placeholder: a container of a model without entities.
     public convenience override init() { self.init(name: "", managedObjectModel: NSManagedObjectModel()) }
 
     /// Makes a container whose one store, unless the descriptions say otherwise, is `<defaultDirectory>/<name>.sqlite`.
@@ -72,9 +72,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get {
             if let known = state.withLock({ $0 }).value { return known }
-            // Where the default store lies takes longer to find out than to open it, and most programs say where theirs is.
-            let url = type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
-            let made = Transfer<[NSPersistentStoreDescription]?>([NSPersistentStoreDescription(url: url)])
+            // Where the default store lies takes longer to find out than to open it, and most programs say where theirs
+            // is.
+            let made = Transfer<[NSPersistentStoreDescription]?>([makeDefaultDescription()])
             return state.withLock { state in
                 if state.value == nil { state = made }
                 return state
@@ -96,26 +96,36 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             CoreDataLog.general.error("\(error.localizedDescription)")
             return persistentStoreDescriptions.forEach { block($0, error) }
         }
-        for description in persistentStoreDescriptions {
-            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
-        }
+        for description in persistentStoreDescriptions { load(description, block) }
     }
 
-    /// A context with a queue of its own.
+    /// Adds one store; a container of this module may do more.
+    func load(
+        _ description: NSPersistentStoreDescription,
+        _ block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) { persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block) }
+
+    /// Returns the description of the default store.
+    func makeDefaultDescription() -> NSPersistentStoreDescription {
+        NSPersistentStoreDescription(
+            url: type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
+    }
+
+    /// Returns a new context with a private queue.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = persistentStoreCoordinator
         return context
     }
 
-    /// Runs the block with a context of its own, in the background.
+    /// Runs the block with a new context, in the background.
     @preconcurrency
     open func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }
 
-    /// Runs the block with a context of its own, in the background, and returns its result.
+    /// Runs the block with a new context, in the background, and returns its result.
     ///
     ///     let count = try await container.performBackgroundTask { context in try context.count(for: request) }
     @preconcurrency

@@ -1,10 +1,10 @@
 import CoreDataStore
 import Foundation
 
-// The files of stores: taking them away, putting others in their place, saying where they lie.
+// The files of stores: destroying, replacing and moving them.
 extension NSPersistentStoreCoordinator {
     @discardableResult
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func moveURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         do {
             try whileChanging {
@@ -31,7 +31,8 @@ extension NSPersistentStoreCoordinator {
     ///     NSPersistentStoreCoordinator.registeredStoreTypes[NSSQLiteStoreType]?.getValue(&address)
     ///     let storeClass: AnyClass = unsafeBitCast(address, to: AnyClass.self)
     ///
-    /// Differs from Apple: each value holds the class's address as an unsigned number, as Foundation's has none for pointers.
+    /// Differs from Apple: each value holds the class's address as an unsigned number, as Foundation's has none for
+    /// pointers.
     public class var registeredStoreTypes: [String: NSValue] {
         AttachedStore.classes.mapValues { storeClass in
             var address = unsafeBitCast(storeClass as AnyClass, to: UInt.self)
@@ -39,7 +40,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func destroyStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -53,7 +54,7 @@ extension NSPersistentStoreCoordinator {
             }
         }
         guard AttachedStore.isFileType(storeType), !url.isNullDevice else { return }
-        try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
+        try CoreDataErrors.checkIsStoreFile(url, .fileWriteUnsupportedScheme)
         try whileChanging {
             try AttachedStore.checkMayWrite(url, options)
             if let store = persistentStore(for: url) { try remove(store) }
@@ -68,7 +69,7 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
     }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func replaceStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -83,13 +84,16 @@ extension NSPersistentStoreCoordinator {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "Only stores in files can be replaced, and by stores in files.")
         }
-        try CoreDataErrors.checkIsFile(sourceURL)
-        try CoreDataErrors.checkIsFile(destinationURL, .fileWriteUnsupportedScheme)
-        guard destinationURL.resolvingSymlinksInPath() != sourceURL.resolvingSymlinksInPath() else {
+        try CoreDataErrors.checkIsStoreFile(sourceURL)
+        try CoreDataErrors.checkIsStoreFile(destinationURL, .fileWriteUnsupportedScheme)
+        // One file has several names by hard links and bind mounts, too.
+        guard destinationURL.resolvingSymlinksInPath() != sourceURL.resolvingSymlinksInPath(),
+            !FileLink.isSameFile(destinationURL.path, sourceURL.path)
+        else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "The store '\(sourceURL.path)' cannot be replaced by itself.")
         }
-        // What is no store shows before anything is done to the destination.
+        // A source that is no store is detected before the destination is changed.
         _ = try AttachedStore.metadata(of: sourceURL, type: storeType, sourceOptions)
         try whileChanging {
             try AttachedStore.checkMayWrite(destinationURL, destinationOptions)
@@ -101,8 +105,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The same where one of both is on a server: the rows are copied, to where nobody looks, and what has been made takes the place of
-    /// the other in one transaction.
+    /// Does the same if the source or the destination is on a server: copies the rows to a hidden place, and replaces
+    /// the destination in one transaction.
     private func replaceByCopying(
         _ destination: URL, _ destinationOptions: [AnyHashable: Any]?, from source: URL,
         _ sourceOptions: [AnyHashable: Any]?, ofType storeType: String
@@ -119,7 +123,7 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreOperationError, "The store '\(shown[1].absoluteString)' cannot be replaced by itself.")
         }
         for url in [destination, source] where ServerStores.shared.driver(of: url) == nil {
-            try CoreDataErrors.checkIsFile(url)
+            try CoreDataErrors.checkIsStoreFile(url)
         }
         try whileChanging {
             try AttachedStore.checkMayWrite(destination, destinationOptions)

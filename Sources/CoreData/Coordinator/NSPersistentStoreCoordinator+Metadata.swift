@@ -3,10 +3,10 @@ import Foundation
 
 // Metadata of stores, attached or not.
 extension NSPersistentStoreCoordinator {
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func presentMetadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// What the open method of the class does.
+    /// Implements the open method of the class.
     final func putMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         var merged: [String: Any] = metadata ?? [:]
         for key in StoreMetadata.Key.kept + [NSStoreUUIDKey] where merged[key] == nil {
@@ -22,13 +22,13 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The metadata of a store in a file, without attaching it and without a model.
+    /// Returns the metadata of a store in a file, without attaching it and without a model.
     ///
     ///     let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
     ///     if !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) { … }
     ///
-    /// - Throws: 260 where there is no file, 259 for one that is no store, 134080 for one that cannot be opened, 262 for a URL
-    ///   of no file.
+    /// - Throws: 260 if there is no file, 259 for a file that is no store, 134080 for a store that cannot be opened,
+    ///   262 for a URL of no file.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {

@@ -4,34 +4,37 @@ import Foundation
 
 // Moving a store to another place or type, and copying one that is in use.
 extension NSPersistentStoreCoordinator {
-    /// Moves what an attached store has to a new store, of the same type or another, which takes its place in the coordinator.
+    /// Moves the content of an attached store to a new store, of the same type or another, which replaces it in the
+    /// coordinator.
     ///
     ///     let archive = try coordinator.migratePersistentStore(store, to: url, type: .xml)
     ///
-    /// Rows are copied in portions, not as objects: memory is bounded where the new store is an SQLite store. The new store has
-    /// a UUID of its own, the metadata that the old one had, and external data of its own. Rows keep their keys, so that an
-    /// object's new URI differs from its old one in the UUID alone, but for XML stores, where ids are unique in the file.
+    /// Rows are copied in portions, not as objects: memory is bounded if the new store is an SQLite store. The new
+    /// store has its own UUID, the metadata of the old one, and its own external data. Rows keep their keys, so an
+    /// object's new URI differs from its old one only in the UUID; except in XML stores, where ids are unique in the
+    /// file.
     ///
-    /// The old store is removed from the coordinator, and its file stays. Notifications: stores did change (added), store will be
-    /// removed, stores did change (removed), stores did change with ``NSUUIDChangedPersistentStoresKey``: the old store and the
-    /// new one.
+    /// The old store is removed from the coordinator, and its file stays. Notifications: stores did change (added),
+    /// store will be removed, stores did change (removed), stores did change with ``NSUUIDChangedPersistentStoresKey``:
+    /// the old store and the new one.
     ///
-    /// Differs from Apple: objects that contexts have of the old store are not led to the new one, so fetch them again, or find
-    /// them by their new IDs.
+    /// Differs from Apple: objects of the old store in contexts are not redirected to the new one. Fetch them again, or
+    /// find them by their new IDs.
     ///
     /// - Parameters:
-    ///   - store: one of this coordinator.
-    ///   - url: where the new store is to be.
-    ///   - options: of the new store.
-    ///   - storeType: of the new store.
-    /// - Throws: 516 where there is a file already, 134010 for a registered type, what adding a store and saving may throw. The
-    ///   old store is then still the coordinator's, and nothing is left of the new one.
+    ///   - store: a store of this coordinator.
+    ///   - url: the place of the new store.
+    ///   - options: the options of the new store.
+    ///   - storeType: the type of the new store.
+    /// - Throws: 516 if a file exists there, 134010 for a registered type, and the errors of adding a store and saving.
+    ///   The old store then stays in the coordinator, and nothing is left of the new one.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
     ) throws -> NSPersistentStore {
         let storeType = ServerStores.shared.type(storeType, at: url)
         try Self.checkType(storeType)
+        let url = try StoreLocations.shared.location(of: url, options) ?? url
         return try whileChanging {
             guard let old = attachedStore(of: store) else {
                 throw CoreDataErrors.make(
@@ -49,7 +52,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Moves what an attached store has to a new store; see ``migratePersistentStore(_:to:options:withType:)``.
+    /// Moves the content of an attached store to a new store; see ``migratePersistentStore(_:to:options:withType:)``.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
@@ -57,15 +60,15 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
     }
 
-    /// Copies an attached store, which may be in use, with its log and its external data, as it is at one moment; unsaved
-    /// changes of contexts are not in the copy.
+    /// Copies an attached store, which may be in use, with its log and its external data, in its state at one moment.
+    /// Unsaved changes of contexts are not in the copy.
     ///
     ///     try coordinator.copyPersistentStore(store, to: backup)
     ///
-    /// The copy has the UUID of the store, so that its objects' IDs are the same. Apple's framework has no such method: there,
-    /// files are copied, and what is in the log is easily forgotten.
+    /// The copy has the UUID of the store, so the IDs of its objects are the same. Apple's framework has no such
+    /// method: there, files are copied, and the log is easily forgotten.
     ///
-    /// - Throws: 516 where there is a file already, 512 when its folder is not there, an error for a store without a file.
+    /// - Throws: 516 if a file exists there, 512 if its folder does not exist, an error for a store without a file.
     public final func copyPersistentStore(_ store: NSPersistentStore, to url: URL) throws {
         guard attachedStore(of: store) != nil, let source = store.url, AttachedStore.isFileType(store.type),
             !source.isNullDevice
@@ -79,7 +82,7 @@ extension NSPersistentStoreCoordinator {
         var options = store.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = nil
         try StoreFolder.making(for: url) {
-            // Put where it is to be when it is whole, and over nothing that came there meanwhile.
+            // Moved to its place when it is complete, and never over a file that was created there meanwhile.
             guard let place = NewStorePlace(for: url) else { throw CoreDataErrors.nothingBeside(url, errno) }
             try replacePersistentStore(
                 at: place.url, withPersistentStoreFrom: source, sourceOptions: options, ofType: store.type)
@@ -87,7 +90,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// - Throws: where there is something that would be lost.
+    /// - Throws: an error if something would be lost.
     static func checkTarget(_ url: URL, _ storeType: String) throws {
         if ServerStores.shared.driver(ofType: storeType) != nil {
             guard try AttachedStore.isTakenOnServer(url) else { return }
@@ -103,7 +106,7 @@ extension NSPersistentStoreCoordinator {
                 "A store of the registered type '\(storeType)' is no target of a migration: add it, and save objects to it."
             )
         }
-        try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
+        try CoreDataErrors.checkIsStoreFile(url, .fileWriteUnsupportedScheme)
         guard !url.isNullDevice, (FileSize.of(url.path) ?? 0) > 0 else { return }
         throw CoreDataErrors.make(
             CocoaError.Code.fileWriteFileExists.rawValue,
@@ -111,17 +114,17 @@ extension NSPersistentStoreCoordinator {
             [NSFilePathErrorKey: url.path])
     }
 
-    /// How a copy to a server that ended before it was whole is gone on with.
+    /// How a copy to a server that was interrupted is continued.
     struct CopyResumption {
-        /// The same for the same source and state of it, and for nothing else.
+        /// Equal for the same source in the same state, and for nothing else.
         var purpose: String
-        /// Whether what came of it is a copy.
+        /// Returns whether the result is a copy.
         var isWhole: (any RowSource) throws -> Bool
         /// Told how many objects and links were there already.
         var found: (Int) -> Void
     }
 
-    /// - Parameter resumption: where given, what a copy to a server has got done is left there when it fails.
+    /// - Parameter resumption: if given, a failed copy to a server leaves its rows there.
     final func copy(
         _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
         resumption: CopyResumption? = nil, progress: @escaping (Int) -> Void = { _ in }
@@ -137,13 +140,11 @@ extension NSPersistentStoreCoordinator {
         _ old: AttachedStore, to url: URL, type: String, options: [AnyHashable: Any]?, index: Int32,
         resumption: CopyResumption?, progress: @escaping (Int) -> Void
     ) throws -> AttachedStore {
-        let name = old.store.configurationName
-        let configuration = name == NSPersistentStore.defaultConfigurationName ? nil : name
+        let configuration = old.store.openingConfiguration
         func open(_ url: URL) throws -> AttachedStore {
-            try AttachedStore.open(
-                type: type, configuration: configuration, url: url, options: options, index: index, coordinator: self)
+            try openStore(type: type, configuration: configuration, url: url, options: options, index: index)
         }
-        // What is half made is not to be found at the URL.
+        // An incomplete store must not be found at the URL.
         let isFile = AttachedStore.isFileType(type) && !url.isNullDevice
         // Of a store that is written as a whole there is nothing to go on with.
         let purpose = type == NSSQLiteStoreType || !isFile ? resumption?.purpose : nil
@@ -166,11 +167,11 @@ extension NSPersistentStoreCoordinator {
         leave(purpose != nil)
         let new: AttachedStore
         do { new = try open(serverPlace?.url ?? place?.url ?? url) } catch {
-            // There is none yet: that is not what is wrong.
+            // There is no store yet: that is not the error.
             if obstacle != 0, (error as? StoreFailure)?.kind == .cannotOpen {
                 throw CoreDataErrors.nothingBeside(url, obstacle)
             }
-            // What was left is no store.
+            // The leftover is no store.
             guard isFound, !Self.mayPass(error) else { throw error }
             return try again()
         }
@@ -207,7 +208,7 @@ extension NSPersistentStoreCoordinator {
         return try open(url)
     }
 
-    /// Whether what a server said has nothing to do with what is there.
+    /// Returns whether a server's error has nothing to do with the existing content.
     private static func mayPass(_ error: any Error) -> Bool {
         if error is StoreFailure { return false }
         guard let failure = error as? SQLFailure else { return true }
@@ -215,7 +216,7 @@ extension NSPersistentStoreCoordinator {
             failure.kind)
     }
 
-    /// What the user has put into them, also what no save has written yet.
+    /// Copies the metadata of the program, including values that no save has written yet.
     private func copyMetadata(of old: AttachedStore, to new: AttachedStore) throws {
         var dictionary: [String: Any] = old.store.metadata
         let own = try new.target.metadata().metadata.dictionary

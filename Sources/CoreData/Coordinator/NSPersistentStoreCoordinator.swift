@@ -1,5 +1,3 @@
-// swift-format-ignore-file: AmbiguousTrailingClosureOverload
-
 import CoreDataModel
 import CoreDataPrimitives
 import CoreDataStore
@@ -26,19 +24,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Guards the list of stores, the name and the clock.
     private let state = Mutex(State())
-    /// Guards additions and removals as wholes, so that one URL is not added twice.
+    /// Makes additions and removals atomic, so that one URL is not added twice.
     private let changing = NSRecursiveLock()
     let runtime: ModelRuntime
     let generations = QueryGenerations()
-    private let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
+    let queue = DispatchQueue(label: "NSPersistentStoreCoordinator")
     /// The thread whose block the queue runs; 0 for none.
-    private let owner = Atomic<UInt>(0)
+    let owner = Atomic<UInt>(0)
 
     /// The model, frozen: to change it, copy it.
     public let managedObjectModel: NSManagedObjectModel
 
-    /// Makes a coordinator of a model without entities, as a stand-in where one is wanted: nothing can be
-    /// fetched or inserted through it.
+    /// Creates a placeholder: a coordinator of a model without entities, through which nothing can be fetched or
+    /// inserted.
     public convenience override init() { self.init(managedObjectModel: NSManagedObjectModel()) }
 
     /// Makes a coordinator without stores; the model can no longer be changed.
@@ -71,7 +69,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         set { state.withLock { $0.name = newValue } }
     }
 
-    /// Where the stores that are added from then on, and contexts, take the time from.
+    /// The source of time for contexts and for stores that are added later.
     package final var clock: StoreClock {
         get { state.withLock { $0.clock } }
         set { state.withLock { $0.clock = newValue } }
@@ -88,45 +86,22 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         state.withLock { state in state.stores.first { $0.index == index } }
     }
 
-    final func attachedStore(of store: NSPersistentStore) -> AttachedStore? {
-        attachedStores.first { $0.store === store }
-    }
-
-    final func store(withIdentifier identifier: String) -> AttachedStore? {
-        let stores = attachedStores
-        // Nearly every one is written as its store writes it.
-        return stores.first { $0.identifier == identifier }
-            ?? stores.first { $0.identifier.caseInsensitiveCompare(identifier) == .orderedSame }
-    }
-
-    /// The stores that have the entity or one below it.
-    final func stores(for entity: EntityRuntime, affected: [NSPersistentStore]?) -> [AttachedStore] {
-        attachedStores.filter { store in
-            if let affected, !affected.isEmpty, !affected.contains(where: { $0 === store.store }) { return false }
-            return entity.compiled.subtree.contains { store.source.includes(entity: $0) }
-        }
-    }
-
-    final var hasUnsavedMetadata: Bool { attachedStores.contains { $0.hasUnsavedMetadata } }
-
-    /// Opens a store, or makes it where there is none, and adds it.
+    /// Opens a store, or makes it if it does not exist, and adds it.
+    ///
+    /// A store of another model is migrated first if the options request that:
+    /// `NSMigratePersistentStoresAutomaticallyOption` and, for an inferred mapping,
+    /// `NSInferMappingModelAutomaticallyOption`. If the folder of a new store does not exist, it is made.
     ///
     /// - Parameters:
-    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or one that was
-    ///     registered.
+    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`, or a
+    ///     registered type.
     ///   - configuration: the configuration whose entities the store has; `nil` for all.
     ///   - storeURL: the file; ignored in memory. `/dev/null` makes an SQLite store in memory.
     ///   - options: `NSReadOnlyPersistentStoreOption` and the others of this module.
-    /// A store of another model is migrated first where the options ask for it:
-    /// `NSMigratePersistentStoresAutomaticallyOption`
-    /// and, for a mapping that is inferred, `NSInferMappingModelAutomaticallyOption`.
-    ///
-    /// The folder of a store that is made is made, too, where it is missing.
-    ///
-    /// - Throws: 134100 when the store is of another model, with what differs; 134110 to 134140 when it cannot be
-    ///   migrated; 260 when it is to be read only and not there, 134080 when the coordinator has it, or another one of its UUID,
-    ///   as a copy has; 257 and 513 without the right to read or write it, 262 for a URL of no file; 134080, 259 and others when it
-    ///   cannot be opened. Nothing is left of a store that could not be made.
+    /// - Throws: 134100 if the store is of another model, with the differences; 134110 to 134140 if it cannot be
+    ///   migrated; 260 if a read-only store does not exist; 134080 if the coordinator already has it, or has another
+    ///   one with its UUID, such as a copy; 257 and 513 without the right to read or write it; 262 for a URL of no
+    ///   file; 134080, 259 and others if it cannot be opened. Nothing is left of a store that could not be made.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -134,8 +109,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ) throws -> NSPersistentStore {
         let storeType = ServerStores.shared.type(storeType, at: storeURL)
         try Self.checkType(storeType)
+        let storeURL = try StoreLocations.shared.location(of: storeURL, options)
         let isFile = AttachedStore.isFileType(storeType)
-        if let storeURL, isFile { try CoreDataErrors.checkIsFile(storeURL) }
+        if let storeURL, isFile { try CoreDataErrors.checkIsStoreFile(storeURL) }
         changing.lock()
         defer { changing.unlock() }
         let isServer = ServerStores.shared.driver(ofType: storeType) != nil
@@ -150,19 +126,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         let makes = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue != true
         func add() throws -> NSPersistentStore {
             try attach(at: storeURL, makes: makes) { index in
-                try AttachedStore.open(
-                    type: storeType, configuration: configuration, url: storeURL, options: options, index: index,
-                    coordinator: self)
+                try openStore(
+                    type: storeType, configuration: configuration, url: storeURL, options: options, index: index)
             }
         }
         guard let storeURL, isFile, makes else { return try add() }
         return try StoreFolder.making(for: storeURL, add)
     }
 
-    /// Adds the store that `open` makes with its number among the coordinator's; `makes` tells whether it may make a
-    /// file.
+    /// Adds the store that `open` makes with its number among the coordinator's stores; `makes` says whether it may
+    /// make a file.
     final func attach(
-        at url: URL?, makes: @autoclosure () -> Bool = false, _ open: (Int32) throws -> AttachedStore
+        at url: URL?, makes: @autoclosure () -> Bool = false, notifies: Bool = true,
+        _ open: (Int32) throws -> AttachedStore
     ) throws -> NSPersistentStore {
         changing.lock()
         defer { changing.unlock() }
@@ -183,13 +159,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         state.withLock { $0.stores.append(store) }
         store.store.didAdd(to: self)
+        guard notifies else { return store.store }
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
             userInfo: [NSAddedPersistentStoresKey: [store.store]])
         return store.store
     }
 
-    /// Opens a store, or makes it where there is none, and adds it.
+    /// Opens a store, or makes it if it does not exist, and adds it.
     @discardableResult
     public final func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
@@ -199,7 +176,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Adds the store that the description tells of, now or on a queue of its own.
+    /// Adds the store of the description, now or on a queue of its own.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -227,6 +204,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func remove(_ store: NSPersistentStore) throws {
         changing.lock()
         defer { changing.unlock() }
+        try detach(store)
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+    }
+
+    /// Takes a store off, and tells only that it will be.
+    final func detach(_ store: NSPersistentStore) throws {
         guard let attached = attachedStore(of: store) else {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError, "The store is not attached to this coordinator.")
@@ -235,9 +220,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         state.withLock { $0.stores.removeAll { $0 === attached } }
         attached.close()
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-            userInfo: [NSRemovedPersistentStoresKey: [store]])
     }
 
     /// Runs the body while no store is added or removed.
@@ -261,12 +243,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             ?? files.first { store in store.url.map { FileLink.isSameFile($0.path, path) } ?? false }
     }
 
-    /// Where the store lies.
+    /// Returns the URL of the store.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 
     // MARK: IDs
 
-    /// The ID that a URI names; `nil` where no attached store has its UUID or the model has no such entity.
+    /// Returns the ID of a URI; `nil` if no attached store has its UUID or the model has no such entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard let uri = ObjectURI(url.absoluteString), let entity = runtime.entity(named: uri.entity) else {
             return nil
@@ -291,52 +273,55 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Files and metadata
 
-    /// Says where an attached store lies from now on, after its file was copied or moved there with all that is beside it:
-    /// the connections to the old file are closed, and others made to the new one.
+    /// Sets the URL of an attached store, after its file was copied or moved there with all files that belong to it.
+    /// Closes the connections to the old file, and opens others to the new one.
     ///
     ///     try coordinator.copyPersistentStore(store, to: archive)
     ///     coordinator.setURL(archive, for: store)
     ///
-    /// Do not copy the file of an attached SQLite store with `FileManager`: closing any descriptor of it releases the locks that this
-    /// process has on it.
+    /// Do not copy the file of an attached SQLite store with `FileManager`: closing any descriptor of it releases the
+    /// locks that this process has on it.
     ///
-    /// An XML or binary store may be sent where nothing is yet: its next save makes the file, with all that it has.
+    /// The new URL of an XML or binary store may be a place without a file: the next save makes the file with the whole
+    /// content.
     ///
-    /// Waits until what is being read or written has ended.
+    /// Waits until running reads and writes have ended.
     ///
-    /// - Returns: whether it does; `false`, with a message in the log, where something else than that store is at the URL: then it lies where
-    ///   it lay.
+    /// - Returns: whether it succeeded; `false`, with a message in the log, if something else than that store is at the
+    ///   URL: then the store keeps its URL.
     @discardableResult
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { moveURL(url, for: store) }
 
-    /// Takes a store away, with its log and its external data: every row is gone, and of an SQLite store an empty file is left,
-    /// which others may be about to open.
+    /// Destroys a store, with its log and its external data. Of an SQLite store an empty file is left, since other
+    /// processes may be about to open it.
     ///
     ///     try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType)
     ///     try coordinator.addPersistentStore(type: .sqlite, at: url)          // a new one
     ///
-    /// A store of this coordinator is removed from it first. Where there is no file nothing happens, and to a store in memory
-    /// either.
+    /// A store of this coordinator is removed from it first. Without a file, and for a store in memory, nothing
+    /// happens.
     ///
-    /// - Throws: 134090 when another coordinator or process uses the store, 513 when it cannot be written to or `options` say
-    ///   that it is read-only, 259 and 134000 for a file that is no store, 518 for a URL of no file. The store is then as it
-    ///   was.
+    /// - Throws: 134090 if another coordinator or process uses the store, 513 if it cannot be written or `options` say
+    ///   that it is read-only, 259 and 134000 for a file that is no store, 518 for a URL of no file. The store is then
+    ///   unchanged.
     open func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws { try destroyStore(at: url, ofType: storeType, options: options) }
 
-    /// Puts a copy of a store, with its external data, in the place of another one, or where there is none.
+    /// Replaces a store by a copy of another one, with its external data; or makes the copy if the destination does not
+    /// exist.
     ///
     ///     try coordinator.replacePersistentStore(
     ///         at: url, withPersistentStoreFrom: backup, ofType: NSSQLiteStoreType)
     ///
-    /// The copy has the UUID of the source, so that its objects' IDs are the same. The source may be in use: it is copied as it
-    /// is at one moment. The destination is replaced in one transaction: a crash leaves the old store or the new one. If this
-    /// coordinator has it, it is removed first and can be added again.
+    /// The copy has the UUID of the source, so the IDs of its objects are the same. The source may be in use: it is
+    /// copied in its state at one moment. The destination is replaced in one transaction: a crash leaves the old store
+    /// or the new one. If this coordinator has the destination, it is removed first and can be added again. If its
+    /// folder does not exist, it is made.
     ///
-    /// - Throws: 134090 when another coordinator or process uses the destination, 260 where there is no source, 259 and 134000
-    ///   for a file that is no store, 513 when it cannot be written to, 262 and 518 for a URL of no file. The destination is then
-    ///   as it was. Its folder is made where it is missing.
+    /// - Throws: 134090 if another coordinator or process uses the destination, 260 if there is no source, 259 and
+    ///   134000 for a file that is no store, 513 if it cannot be written, 262 and 518 for a URL of no file. The
+    ///   destination is then unchanged.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -346,30 +331,30 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             sourceOptions: sourceOptions, ofType: storeType)
     }
 
-    /// The store's metadata, as it is or as the next save will write it.
+    /// Returns the store's metadata, as stored or as the next save will write them.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { presentMetadata(for: store) }
 
-    /// Puts metadata on a store; the next save of a context writes it.
+    /// Sets the metadata of a store; the next save of a context writes them.
     ///
-    /// What the store itself needs stays in it, whether or not the dictionary has it.
+    /// The entries that the store itself needs stay, whether or not the dictionary has them.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         putMetadata(metadata, for: store)
     }
 
     // MARK: Requests
 
-    /// Does what the request says, for a context.
+    /// Executes the request for a context.
     ///
-    /// - Returns: objects, IDs, dictionaries or a number in an array for a fetch request, an ``NSPersistentHistoryResult`` for
-    ///   a history request, the result of a batch request.
-    /// - Throws: 134091 for requests of other kinds, and what those may throw.
+    /// - Returns: objects, IDs, dictionaries or a number in an array for a fetch request, an
+    ///   ``NSPersistentHistoryResult`` for a history request, the result of a batch request.
+    /// - Throws: 134091 for requests of other kinds, and the errors of the request.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         try executeRequest(request, with: context)
     }
 
-    /// Where the histories of the stores stand; `nil` where none of them keeps one, or it cannot be read.
+    /// Returns the current positions of the stores' histories; `nil` if no store has one, or if they cannot be read.
     ///
-    /// - Parameter stores: `NSPersistentStore`s of this coordinator; all of its stores for `nil` or none.
+    /// - Parameter stores: `NSPersistentStore`s of this coordinator; all of its stores for `nil` or an empty list.
     open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         historyToken(fromStores: stores)
     }
@@ -382,34 +367,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Runs the block on the coordinator's queue and waits for it.
     ///
-    /// A block that the queue runs may call it again: the inner block runs at once.
+    /// A block that the queue runs may call it again: the inner block runs immediately.
     open func performAndWait(_ block: () -> Void) { runAndWait(block) }
-
-    /// Runs the block on the coordinator's queue, waits for it and returns its result.
-    @discardableResult
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try runAndWait(block) }
-
-    private final func runAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        // To wait for the queue inside one of its own blocks would stop the program.
-        if owner.load(ordering: .relaxed) == Self.thread { return try block() }
-        return try queue.sync { try owning(block) }
-    }
-
-    /// Runs the block, which the queue has begun, with its thread as the owner of the queue.
-    private final func owning<T>(_ block: () throws -> T) rethrows -> T {
-        owner.store(Self.thread, ordering: .relaxed)
-        defer { owner.store(0, ordering: .relaxed) }
-        return try block()
-    }
-
-    /// The calling thread.
-    private static var thread: UInt { UInt(bitPattern: Unmanaged.passUnretained(Thread.current).toOpaque()) }
-
-    /// Runs the block on the coordinator's queue and returns its result.
-    @preconcurrency
-    public final func perform<T>(
-        isolation: isolated (any Actor)? = #isolation, _ block: @escaping @Sendable () throws -> T
-    ) async rethrows -> T {
-        try await queue.result(of: block, within: { body in self.owning(body) }, rescue: { throw $0 })
-    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a container or coordinator needs to know to add a store.
+/// The settings with which a container or coordinator adds a store.
 ///
 ///     let description = NSPersistentStoreDescription(url: url)
 ///     description.isReadOnly = true
@@ -19,8 +19,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         options[NSSQLitePragmasOption] = sqlitePragmas as NSDictionary
         return options
     }
-    /// The options with the pragmas as they are, which takes a quarter of making a dictionary of Foundation's and
-    /// reading it; where a subclass says what the options are, those.
+    /// The options with unconverted pragmas, which takes a quarter of the time of making and reading one of
+    /// Foundation's dictionaries. If a subclass overrides the options, those.
     final var openingOptions: [AnyHashable: Any] {
         guard Swift.type(of: self) == NSPersistentStoreDescription.self else { return options }
         var opening: [AnyHashable: Any] = [:]
@@ -33,6 +33,11 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
         NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
     ]
+    /// The cloud container that the store synchronises with, if an ``NSPersistentCloudKitContainer`` loads it; `nil`
+    /// for a local store.
+    ///
+    ///     description.cloudKitContainerOptions = nil          // the container's default store does not synchronise
+    open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions?
     /// Whether the store is added on a queue of its own.
     open var shouldAddStoreAsynchronously = false
 
@@ -48,11 +53,11 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         super.init()
     }
 
-    /// Sets an option; `nil` takes it away.
+    /// Sets an option; `nil` removes it.
     open func setOption(_ option: NSObject?, forKey key: String) {
         guard key == NSSQLitePragmasOption else { return otherOptions[key] = option }
-        // Pragmas are kept as Swift has them, since to make a dictionary of Foundation's for each one costs more than to set
-        // it. What are no pragmas is kept too: opening the store complains of it.
+        // Pragmas are kept as Swift values: making a dictionary of Foundation's for each one costs more than setting
+        // it. Values that are no pragmas are kept, too: opening the store reports them.
         let pragmas = option as? [String: NSObject]
         sqlitePragmas = pragmas ?? [:]
         otherOptions[key] = pragmas == nil ? option : nil
@@ -64,7 +69,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
     }
 
-    /// How many seconds to wait for a store that somebody else is writing to; 240 unless set.
+    /// The number of seconds to wait for a store that another client is writing to; 240 by default.
     open var timeout: TimeInterval {
         get { (otherOptions[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
@@ -73,7 +78,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The pragmas for every connection.
     open private(set) var sqlitePragmas: [String: NSObject] = [:]
 
-    /// Sets a pragma; `nil` takes it away.
+    /// Sets a pragma; `nil` removes it.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         sqlitePragmas[name] = value
     }
@@ -98,13 +103,15 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         copy.otherOptions = otherOptions
         copy.sqlitePragmas = sqlitePragmas
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+        copy.cloudKitContainerOptions = cloudKitContainerOptions
         return copy
     }
 
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSPersistentStoreDescription else { return false }
         return type == other.type && configuration == other.configuration && url == other.url
-            && options == other.options && shouldAddStoreAsynchronously == other.shouldAddStoreAsynchronously
+            && cloudKitContainerOptions == other.cloudKitContainerOptions && options == other.options
+            && shouldAddStoreAsynchronously == other.shouldAddStoreAsynchronously
     }
 
     open override var hash: Int { url.hashValue ^ type.hashValue }

@@ -5,15 +5,14 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-// From what the targets below tell to what users see.
+// Converts the failures of the targets below to errors for users.
 extension CoreDataErrors {
     /// Runs `body` and turns the engine's failures into errors of ours.
     static func converting<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch { throw converted(error, store: nil, context: nil) }
     }
 
-    /// The error of Apple's that stands for what a target below threw; the user's own errors, and Foundation's, stay
-    /// what they are.
+    /// Returns Apple's error for a failure of a target below; errors of the user and of Foundation stay unchanged.
     static func converted(
         _ error: any Error, store: AttachedStore?, context: NSManagedObjectContext?
     ) -> any Error {
@@ -141,7 +140,7 @@ extension CoreDataErrors {
         }
         var userInfo: [String: Any] = [NSSQLiteErrorDomain: failure.code]
         if let store { userInfo[NSAffectedStoresErrorKey] = [store] }
-        // What was run tells something only where the statement is to blame.
+        // The statement is helpful only if it caused the error.
         if let statement = failure.sql, [.missingTable, .constraint, .reference, .check, .other].contains(failure.kind)
         {
             userInfo["NSDebugDescription"] = statement
@@ -178,7 +177,7 @@ extension CoreDataErrors {
                 + remark + ".", [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 
-    /// Somebody was in the way of a save each time that it was tried, and had gone when he was looked for.
+    /// Every attempt to save met a conflict that had ended when it was looked for.
     static func overtaken(_ stores: [NSPersistentStore]) -> CocoaError {
         make(
             NSPersistentStoreTimeoutError, "Other writers changed rows while they were being saved: save again.",
@@ -187,9 +186,9 @@ extension CoreDataErrors {
 }
 
 extension CoreDataErrors {
-    /// Why a store could not be opened, with Apple's code for it.
+    /// Returns the error, with Apple's code, for a store that could not be opened.
     ///
-    /// - Parameter makes: whether a store would have been made where there is none.
+    /// - Parameter makes: whether a store would have been made if it did not exist.
     static func store(_ failure: StoreFailure, url: URL?, makes: Bool = false) -> CocoaError {
         if failure.kind == .cannotOpen, let url, url.isFileURL, let missing = missingFile(url, makes: makes) {
             return missing
@@ -227,7 +226,7 @@ extension CoreDataErrors {
         return make(code, failure.message, userInfo)
     }
 
-    /// Apple's error for a store whose file is not there, and is not to be made.
+    /// Returns Apple's error for a store whose file does not exist and must not be made.
     private static func missingFile(_ url: URL, makes: Bool) -> CocoaError? {
         guard !makes, isMissing(FileLink.followed(url)) else { return nil }
         let folder = FileLink.followed(url).deletingLastPathComponent()

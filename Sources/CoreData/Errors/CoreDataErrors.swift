@@ -1,7 +1,7 @@
 import CoreDataStore
 import Foundation
 
-/// The one place where errors that users see are made: `CocoaError` with Apple's codes and keys.
+/// Makes the errors that users see: `CocoaError` with Apple's codes and keys. No other type makes them.
 enum CoreDataErrors {
     static func make(_ code: Int, _ message: String, _ userInfo: [String: Any] = [:]) -> CocoaError {
         var userInfo = userInfo
@@ -9,7 +9,7 @@ enum CoreDataErrors {
         return CocoaError(CocoaError.Code(rawValue: code), userInfo: userInfo)
     }
 
-    /// - Throws: an error for a URL that leads to no file: its path would name another one.
+    /// - Throws: an error for a URL that is not a file URL: its path would name another file.
     static func checkIsFile(_ url: URL, _ code: CocoaError.Code = .fileReadUnsupportedScheme) throws {
         guard !url.isFileURL, !url.isNullDevice else { return }
         if let scheme = url.scheme?.lowercased(), scheme == "postgresql" || scheme == "postgres" {
@@ -22,6 +22,17 @@ enum CoreDataErrors {
             code.rawValue,
             "'\(url.absoluteString)' is not the URL of a file; make one with URL(fileURLWithPath:).",
             [NSURLErrorKey: url])
+    }
+
+    /// - Throws: the errors of ``checkIsFile(_:_:)`` for a store in a file; 134080 for a path whose symbolic links form
+    ///   a cycle. The error is the same for every type of store and every operation.
+    static func checkIsStoreFile(_ url: URL, _ code: CocoaError.Code = .fileReadUnsupportedScheme) throws {
+        try checkIsFile(url, code)
+        guard url.isFileURL, FileLink.isLoop(url.path) else { return }
+        throw make(
+            NSPersistentStoreOpenError,
+            "There can be no store at '\(url.path)': the symbolic links of this path lead round in a circle, or are too many. Make a link lead to a file or a folder.",
+            [NSFilePathErrorKey: url.path])
     }
 
     /// The folder of a store that was to be made could not be, for the system's reason.
@@ -49,19 +60,7 @@ enum CoreDataErrors {
             [NSFilePathErrorKey: store.path])
     }
 
-    /// Two stores of one coordinator would have one UUID.
-    static func sameIdentifier(_ url: URL?, as known: NSPersistentStore, _ identifier: String) -> CocoaError {
-        func name(_ url: URL?) -> String { url.map { "'\(ServerStores.name($0))'" } ?? "in memory" }
-        return make(
-            NSPersistentStoreOpenError,
-            """
-            The store \(name(url)) has the UUID \(identifier), as has the store \(name(known.url)), which is attached to this \
-            coordinator already: it is the same store or a copy of it, and their objects' IDs would be the same. Add it to another \
-            coordinator, or first give it another \(NSStoreUUIDKey) with setMetadata(_:forPersistentStoreOfType:at:options:).
-            """, url.map { $0.isFileURL ? [NSFilePathErrorKey: $0.path] : [:] } ?? [:])
-    }
-
-    /// Somebody has put something where a new store was to be, while that was made.
+    /// Another process has made a file at the place of a new store while that was made.
     static func isTakenByNow(_ url: URL) -> CocoaError {
         make(
             CocoaError.Code.fileWriteFileExists.rawValue,
@@ -90,7 +89,7 @@ enum CoreDataErrors {
             """)
     }
 
-    /// A context was to be saved by what its own save called. Apple's framework has this code and no name for it.
+    /// A save called code that tried to save the same context. Apple's framework has this code and no name for it.
     static func recursiveSave(_ context: String) -> CocoaError {
         make(
             132001,
@@ -101,12 +100,6 @@ enum CoreDataErrors {
             """)
     }
 
-    static func missingObject(_ id: NSManagedObjectID) -> CocoaError {
-        make(
-            NSManagedObjectReferentialIntegrityError,
-            "The object \(id) is in no store any more.", [NSAffectedObjectsErrorKey: [id]])
-    }
-
     static func noStore(of uri: URL) -> CocoaError {
         make(
             NSManagedObjectReferentialIntegrityError,
@@ -114,114 +107,7 @@ enum CoreDataErrors {
             [NSURLErrorKey: uri])
     }
 
-    static func unsavedElsewhere(_ id: NSManagedObjectID) -> CocoaError {
-        make(
-            NSManagedObjectReferentialIntegrityError,
-            """
-            The object \(id) was not saved when its ID was taken, so only the context that made it knows it. Save it before you \
-            take its ID, or call obtainPermanentIDs(for:).
-            """, [NSAffectedObjectsErrorKey: [id]])
-    }
-
-    static func otherClass(_ id: NSManagedObjectID, than type: NSManagedObject.Type) -> CocoaError {
-        make(
-            NSManagedObjectReferentialIntegrityError,
-            "The object \(id) is a \(id.runtime.objectClass), and was asked for as a \(type).",
-            [NSAffectedObjectsErrorKey: [id]])
-    }
-
-    static func notTransformable(
-        _ slot: EntityRuntime.Slot, of entity: EntityRuntime, by transformer: ValueTransformer?, type: String
-    ) -> CocoaError {
-        let name = transformer == nil ? "NSKeyedArchiver" : slot.attribute?.valueTransformerName ?? ""
-        var message =
-            "The transformer '\(name)' of property '\(slot.name)' of entity '\(entity.name)' makes no Data of a \(type)."
-        if let secure = transformer as? NSSecureUnarchiveFromDataTransformer {
-            let allowed = Swift.type(of: secure).allowedTopLevelClasses.map { "\($0)" }.joined(separator: ", ")
-            message +=
-                " It takes objects with NSSecureCoding of these classes, in collections, too: \(allowed). Register a subclass whose allowedTopLevelClasses have more."
-        }
-        return make(NSManagedObjectValidationError, message, [NSValidationKeyErrorKey: slot.name])
-    }
-
-    /// Why no store takes a new object: those that have its entity are read-only, or none has it.
-    /// Objects that a child context changed and whose rows the parent has lost.
-    static func goneInParent(_ objects: [NSManagedObject]) -> CocoaError {
-        let conflicts = objects.map {
-            NSMergeConflict(source: $0, newVersion: 0, oldVersion: 1, cachedSnapshot: nil, persistedSnapshot: nil)
-        }
-        return make(
-            NSManagedObjectMergeError,
-            """
-            \(objects[0].objectID) was changed, and its parent context has deleted it or found that its row is gone. Refresh \
-            the object with mergeChanges false to give up what was changed, or delete it here, too.
-            """,
-            [NSPersistentStoreSaveConflictsErrorKey: conflicts])
-    }
-
-    static func noWritableStore(entity: String, in coordinator: NSPersistentStoreCoordinator) -> CocoaError {
-        let having = coordinator.runtime.entity(named: entity).map { coordinator.stores(for: $0, affected: nil) } ?? []
-        if let attached = having.first(where: \.isReadOnly) { return readOnly(attached.store) }
-        let stores = coordinator.persistentStores.map {
-            "\($0.shownName) (configuration \($0.configurationName)"
-                + ($0.isReadOnly ? ", read-only)" : ")")
-        }
-        return make(
-            NSPersistentStoreSaveError,
-            "No writable store takes entity '\(entity)'; there are: \(stores.joined(separator: ", ")).",
-            [NSAffectedStoresErrorKey: coordinator.persistentStores])
-    }
-
-    static func expiredToken(_ store: NSPersistentStore) -> CocoaError {
-        make(
-            NSPersistentHistoryTokenExpiredError,
-            """
-            The history of \(store.shownName) does not have everything after the token: a part was \
-            purged, or the token is not of this store's history. Begin anew without a token.
-            """, [NSAffectedStoresErrorKey: [store]])
-    }
-
-    static func readOnly(_ store: NSPersistentStore) -> CocoaError {
-        var userInfo: [String: Any] = [NSAffectedStoresErrorKey: [store]]
-        if let path = store.url?.path { userInfo[NSFilePathErrorKey] = path }
-        return make(
-            CocoaError.Code.fileWriteNoPermission.rawValue,
-            "The store \(store.shownName) is read-only and cannot be saved to."
-                + (store.readOnlyReason.map { " \($0)" } ?? ""), userInfo)
-    }
-
-    /// Objects whose store was removed from the coordinator.
-    static func storeOutOfReach(_ objects: [NSManagedObject]) -> CocoaError {
-        let first = objects.first.map { " (\($0.objectID))" } ?? ""
-        return make(
-            NSPersistentStoreSaveError,
-            """
-            \(objects.count) changed objects\(first) are of a store that is no longer the coordinator's, so they cannot be \
-            saved. Add the store again, or take the changes back with rollback() or reset().
-            """, [NSAffectedObjectsErrorKey: objects])
-    }
-
-    static func crossStore(
-        _ object: NSManagedObject, relationship: String, _ target: NSManagedObject
-    ) -> CocoaError {
-        make(
-            NSManagedObjectExternalRelationshipError,
-            "The relationship '\(relationship)' of \(object.objectID) leads to an object of another store.",
-            [NSAffectedObjectsErrorKey: [object, target]])
-    }
-
-    static func danglingTarget(
-        _ object: NSManagedObject, relationship: String, _ target: NSManagedObject
-    ) -> CocoaError {
-        make(
-            NSManagedObjectReferentialIntegrityError,
-            """
-            The relationship '\(relationship)' of \(object.objectID) leads to \(target.objectID), which is not in the \
-            context and so cannot be saved.
-            """, [NSAffectedObjectsErrorKey: [object, target]])
-    }
-
-    /// `nil`, the one error, or a 1560 of all of them; a 1560 among them is taken apart.
+    /// Returns `nil`, the single error, or a 1560 with all of them; a 1560 among them is replaced by its errors.
     static func combined(_ errors: [any Error]) -> (any Error)? {
         if errors.count <= 1 { return errors.first }
         let flat = errors.flatMap { error -> [any Error] in
@@ -234,21 +120,15 @@ enum CoreDataErrors {
         return make(
             NSValidationMultipleErrorsError, "Multiple validation errors occurred.", [NSDetailedErrorsKey: flat])
     }
-
-    static func incompleteSave(_ failures: [(NSPersistentStore, any Error)]) -> CocoaError {
-        make(
-            NSPersistentStoreIncompleteSaveError,
-            "Some stores could not be saved: "
-                + failures.map { "\($0.0.shownName): \($0.1.localizedDescription)" }
-                .joined(separator: "; "),
-            [NSAffectedStoresErrorKey: failures.map(\.0), NSDetailedErrorsKey: failures.map(\.1)])
-    }
 }
 
 extension URL {
     /// Whether the URL stands for a store without a file.
-    var isNullDevice: Bool {
-        // Hardly any is, and to take a path apart costs more than to look at the end.
+    package var isNullDevice: Bool {
+        // Few URLs are, and splitting a path costs more than reading its end.
         relativeString.utf8.last == UInt8(ascii: "l") && path == "/dev/null" && (isFileURL || scheme == nil)
     }
+
+    /// Whether the URL is that of a store's file.
+    package var isStoreFile: Bool { isFileURL && !isNullDevice }
 }

@@ -38,21 +38,21 @@ public let NSValidationInvalidURIError = 1690
 public let NSManagedObjectContextLockingError = 132000
 /// A coordinator that could not be locked. Never thrown here.
 public let NSPersistentStoreCoordinatorLockingError = 132010
-/// An object whose row is gone, asked for by its ID.
+/// An object, requested by its ID, whose row was deleted.
 public let NSManagedObjectReferentialIntegrityError = 133000
 /// A relationship to an object that this store cannot refer to: one of another store, or one that is not saved.
 public let NSManagedObjectExternalRelationshipError = 133010
-/// Rows that somebody else has changed or deleted since they were read: ``NSPersistentStoreSaveConflictsErrorKey``
-/// has an ``NSMergeConflict`` for each.
+/// Rows that another writer has changed or deleted since they were read: ``NSPersistentStoreSaveConflictsErrorKey`` has
+/// an ``NSMergeConflict`` for each.
 public let NSManagedObjectMergeError = 133020
 /// Values that are taken already, by a uniqueness constraint: ``NSPersistentStoreSaveConflictsErrorKey`` has an
 /// ``NSConstraintConflict`` for each.
 public let NSManagedObjectConstraintMergeError = 133021
-/// A store type that nobody knows, or a file that is no store.
+/// An unknown store type, or a file that is no store.
 public let NSPersistentStoreInvalidTypeError = 134000
-/// A store of another type than the one that was asked for.
+/// A store of another type than the requested one.
 public let NSPersistentStoreTypeMismatchError = 134010
-/// A store whose tables lack what the model needs.
+/// A store whose tables lack something that the model needs.
 public let NSPersistentStoreIncompatibleSchemaError = 134020
 /// A save that has no store to write to.
 public let NSPersistentStoreSaveError = 134030
@@ -60,8 +60,7 @@ public let NSPersistentStoreSaveError = 134030
 public let NSPersistentStoreIncompleteSaveError = 134040
 /// Conflicts that a merge policy left unresolved.
 public let NSPersistentStoreSaveConflictsError = 134050
-/// A request that cannot be done as it is, such as a predicate that no store understands; the message says what it is
-/// about.
+/// A request that cannot be executed, such as one with a predicate that no store supports; the message names the cause.
 public let NSCoreDataError = 134060
 /// An operation that the store does not support.
 public let NSPersistentStoreOperationError = 134070
@@ -97,7 +96,7 @@ public let NSInferredMappingModelError = 134190
 public let NSExternalRecordImportError = 134200
 /// A history token whose transactions have been deleted.
 public let NSPersistentHistoryTokenExpiredError = 134301
-/// A model reference that leads to no model.
+/// A model reference that finds no model.
 public let NSManagedObjectModelReferenceNotFoundError = 134504
 /// A staged migration of another version of the framework.
 public let NSStagedMigrationFrameworkVersionMismatchError = 134505
@@ -157,21 +156,21 @@ extension CocoaError.Code {
     public static let managedObjectContextLocking = CocoaError.Code(rawValue: 132000)
     /// A coordinator that could not be locked. Never thrown here.
     public static let persistentStoreCoordinatorLocking = CocoaError.Code(rawValue: 132010)
-    /// An object whose row is gone, asked for by its ID.
+    /// An object, requested by its ID, whose row was deleted.
     public static let managedObjectReferentialIntegrity = CocoaError.Code(rawValue: 133000)
     /// A relationship to an object that this store cannot refer to: one of another store, or one that is not saved.
     public static let managedObjectExternalRelationship = CocoaError.Code(rawValue: 133010)
-    /// Rows that somebody else has changed or deleted since they were read:
-    /// ``NSPersistentStoreSaveConflictsErrorKey`` has an ``NSMergeConflict`` for each.
+    /// Rows that another writer has changed or deleted since they were read: ``NSPersistentStoreSaveConflictsErrorKey``
+    /// has an ``NSMergeConflict`` for each.
     public static let managedObjectMerge = CocoaError.Code(rawValue: 133020)
     /// Values that are taken already, by a uniqueness constraint: ``NSPersistentStoreSaveConflictsErrorKey`` has an
     /// ``NSConstraintConflict`` for each.
     public static let managedObjectConstraintMerge = CocoaError.Code(rawValue: 133021)
-    /// A store type that nobody knows, or a file that is no store.
+    /// An unknown store type, or a file that is no store.
     public static let persistentStoreInvalidType = CocoaError.Code(rawValue: 134000)
-    /// A store of another type than the one that was asked for.
+    /// A store of another type than the requested one.
     public static let persistentStoreTypeMismatch = CocoaError.Code(rawValue: 134010)
-    /// A store whose tables lack what the model needs.
+    /// A store whose tables lack something that the model needs.
     public static let persistentStoreIncompatibleSchema = CocoaError.Code(rawValue: 134020)
     /// A save that has no store to write to.
     public static let persistentStoreSave = CocoaError.Code(rawValue: 134030)
@@ -179,8 +178,8 @@ extension CocoaError.Code {
     public static let persistentStoreIncompleteSave = CocoaError.Code(rawValue: 134040)
     /// Conflicts that a merge policy left unresolved.
     public static let persistentStoreSaveConflicts = CocoaError.Code(rawValue: 134050)
-    /// A request that cannot be done as it is, such as a predicate that no store understands; the message says what
-    /// it is about.
+    /// A request that cannot be executed, such as one with a predicate that no store supports; the message names the
+    /// cause.
     public static let coreData = CocoaError.Code(rawValue: 134060)
     /// An operation that the store does not support.
     public static let persistentStoreOperation = CocoaError.Code(rawValue: 134070)
@@ -252,21 +251,21 @@ extension CocoaError {
     public static var managedObjectContextLocking: CocoaError.Code { .managedObjectContextLocking }
     /// A coordinator that could not be locked. Never thrown here.
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
-    /// An object whose row is gone, asked for by its ID.
+    /// An object, requested by its ID, whose row was deleted.
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
     /// A relationship to an object that this store cannot refer to: one of another store, or one that is not saved.
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
-    /// Rows that somebody else has changed or deleted since they were read:
-    /// ``NSPersistentStoreSaveConflictsErrorKey`` has an ``NSMergeConflict`` for each.
+    /// Rows that another writer has changed or deleted since they were read: ``NSPersistentStoreSaveConflictsErrorKey``
+    /// has an ``NSMergeConflict`` for each.
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
     /// Values that are taken already, by a uniqueness constraint: ``NSPersistentStoreSaveConflictsErrorKey`` has an
     /// ``NSConstraintConflict`` for each.
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
-    /// A store type that nobody knows, or a file that is no store.
+    /// An unknown store type, or a file that is no store.
     public static var persistentStoreInvalidType: CocoaError.Code { .persistentStoreInvalidType }
-    /// A store of another type than the one that was asked for.
+    /// A store of another type than the requested one.
     public static var persistentStoreTypeMismatch: CocoaError.Code { .persistentStoreTypeMismatch }
-    /// A store whose tables lack what the model needs.
+    /// A store whose tables lack something that the model needs.
     public static var persistentStoreIncompatibleSchema: CocoaError.Code { .persistentStoreIncompatibleSchema }
     /// A save that has no store to write to.
     public static var persistentStoreSave: CocoaError.Code { .persistentStoreSave }
@@ -274,8 +273,8 @@ extension CocoaError {
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
     /// Conflicts that a merge policy left unresolved.
     public static var persistentStoreSaveConflicts: CocoaError.Code { .persistentStoreSaveConflicts }
-    /// A request that cannot be done as it is, such as a predicate that no store understands; the message says what
-    /// it is about.
+    /// A request that cannot be executed, such as one with a predicate that no store supports; the message names the
+    /// cause.
     public static var coreData: CocoaError.Code { .coreData }
     /// An operation that the store does not support.
     public static var persistentStoreOperation: CocoaError.Code { .persistentStoreOperation }
@@ -322,8 +321,4 @@ extension CocoaError {
     public var affectedStores: [AnyObject]? { userInfo[NSAffectedStoresErrorKey] as? [AnyObject] }
     /// The objects that the error is about.
     public var affectedObjects: [AnyObject]? { userInfo[NSAffectedObjectsErrorKey] as? [AnyObject] }
-    /// The rows that somebody else changed.
-    public var persistentStoreSaveConflicts: [NSMergeConflict]? {
-        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
-    }
 }

@@ -44,7 +44,7 @@ enum ValidationErrors {
         return make(code, key, object, value, predicate: predicate, text: Int(warning) == nil ? warning : "")
     }
 
-    /// A number that is beyond what the attribute's type holds.
+    /// A number that the attribute's type cannot hold.
     static func outOfRange(_ key: String, of object: NSManagedObject, value: Any?, isTooLarge: Bool) -> CocoaError {
         let code = isTooLarge ? NSValidationNumberTooLargeError : NSValidationNumberTooSmallError
         return make(code, key, object, value)
@@ -52,13 +52,13 @@ enum ValidationErrors {
 
     /// A number that is none, and that no store keeps.
     static func notANumber(_ key: String, of object: NSManagedObject) -> CocoaError {
-        // Without the value: to describe such a date, as whoever prints the error does, stops the program.
+        // Without the value: describing such a date, as code that prints the error does, stops the program.
         make(
             NSManagedObjectValidationError, key, object, nil,
             text: "\(placeholder) is not a number (NaN); set a number or nil.")
     }
 
-    /// A relationship that leads to what cannot be saved.
+    /// A relationship to an object that cannot be saved.
     static func dangling(_ key: String, of object: NSManagedObject, to targets: [NSManagedObject]) -> CocoaError {
         let isToMany = object.runtime.slot(forKey: key).map { object.runtime.slots[$0].isToMany } ?? false
         let reason = targets.first.map { "a \($0.runtime.name) that \(whyInvalid($0, for: object))" } ?? "no object"
@@ -92,7 +92,7 @@ enum ValidationErrors {
 
     // MARK: Sentences
 
-    /// Where the property's name stands in a sentence, as in Apple's.
+    /// The place of the property's name in a sentence, as in Apple's.
     private static let placeholder = "%{PROPERTY}@"
 
     /// The sentence with the property's name in it, both as the model's localization dictionary has them.
@@ -107,7 +107,7 @@ enum ValidationErrors {
         return localized.replacing(placeholder, with: name)
     }
 
-    /// The property's name for people: of the object's entity, of those above it, of any entity; else the key.
+    /// Returns the property's display name: for the object's entity, for an ancestor, for any entity; else the key.
     private static func displayName(of key: String, _ object: NSManagedObject) -> String {
         guard let names = object.runtime.model.localizationDictionary else { return key }
         var entity: NSEntityDescription? = object.entity

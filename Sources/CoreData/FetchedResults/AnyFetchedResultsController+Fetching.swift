@@ -17,8 +17,8 @@ extension AnyFetchedResultsController {
         return FetchedRows(objects, sections: sections, order: order, controller: self)
     }
 
-    /// Where the sections are kept from launch to launch; `nil` where that is not wanted, and where the context shows anything but what the
-    /// stores' files have.
+    /// Returns the file that keeps the sections between launches; `nil` if no cache is wanted, or if the context shows
+    /// other data than the stores' files.
     private func sectionCache(_ translation: FetchTranslation, _ order: FetchedOrder) -> SectionCache? {
         let context = managedObjectContext
         guard let cacheName, sectionNameKeyPath != nil, !context.hasChanges, context.parent == nil,
@@ -29,16 +29,16 @@ extension AnyFetchedResultsController {
             context.stores(for: translation.entity, affected: translation.request.affectedStores))
     }
 
-    /// What the store says of rows is not so where unsaved changes of related objects say otherwise.
+    /// Corrects the store's result if unsaved changes of related objects contradict it.
     ///
-    /// A window takes as many rows more as may leave it. Where nobody knows which rows depend on a changed object, since a relationship has
-    /// no inverse, all are looked at.
+    /// A window reads additional rows for those that may leave it. If a relationship has no inverse, it is not known
+    /// which rows depend on a changed object, and all rows are checked.
     private func overlayRelated(
         _ objects: inout [NSManagedObject], _ translation: FetchTranslation, _ dependencies: FetchedDependencies
     ) throws {
         let context = managedObjectContext
         guard !dependencies.isEmpty, context.hasChanges else { return }
-        let related = (context.updatedList + context.insertedList).filter {
+        let related = (context.pendingChanges.updated + context.pendingChanges.inserted).filter {
             $0.hasChanges && !$0.isDeleted && dependencies.include($0.runtime)
         }
         var owners: Set<NSManagedObject> = []
@@ -96,7 +96,8 @@ extension AnyFetchedResultsController {
         return sections
     }
 
-    /// The sections as the store counts them, where the rows themselves are not read; `nil` where it cannot.
+    /// Returns the sections with the counts of the store, if the rows themselves are not read; `nil` if the store
+    /// cannot count them.
     private func countedSections(
         _ translation: FetchTranslation, _ order: FetchedOrder
     ) -> [(name: String, count: Int)]? {

@@ -1,7 +1,7 @@
 import CoreDataStore
 import Foundation
 
-// From an event of the context to what the delegate is told.
+// Follows the events of the context and notifies the delegate.
 extension AnyFetchedResultsController: ChangeFollower {
     final func contextDidChange(_ event: ChangeEvent) {
         guard rows != nil, let translation else { return }
@@ -13,30 +13,30 @@ extension AnyFetchedResultsController: ChangeFollower {
         let unchanged =
             event.unchanged.isEmpty ? [] : event.unchanged.subtracting(event.updated.map(ObjectReference.init))
         for list in event.lists { note(list, translation, &rest, besides: unchanged) }
-        // What another context changed may match now, though nobody here has looked at it.
+        // An object that another context changed may match now, although it was not read here.
         for id in event.mergedUpdates where isOfInterest(id, translation) {
             note([managedObjectContext.object(with: id)], translation, &rest, besides: unchanged)
         }
-        note(event.formerDestinations, translation, &rest)
-        // Rows before the window move it, though nobody here knew them.
+        note(event.previousDestinations, translation, &rest)
+        // Rows before the window move it, although they were not read here.
         if translation.request.fetchOffset > 0 {
             isBehind =
-                isBehind || event.deletedStrangers.contains { translation.includes(entity: runtime(of: $0)?.ordinal) }
+                isBehind || event.unknownDeletions.contains { translation.includes(entity: runtime(of: $0)?.ordinal) }
         }
         if !isBehind, let dependencies, !dependencies.isEmpty {
             isBehind =
-                event.strangers.contains { runtime(of: $0).map(dependencies.includeMembers) ?? false }
-                || event.deletedStrangers.contains { runtime(of: $0).map(dependencies.include) ?? false }
+                event.unknownUpdates.contains { runtime(of: $0).map(dependencies.includeMembers) ?? false }
+                || event.unknownDeletions.contains { runtime(of: $0).map(dependencies.include) ?? false }
         }
-        // Rows that were changed again since the event stand where nobody expects them.
-        for list in managedObjectContext.event.lists { note(list, translation, &rest) }
+        // Rows that were changed again since the event may be at unexpected positions.
+        for list in managedObjectContext.pendingChanges.event.lists { note(list, translation, &rest) }
         noteOwners(of: rest)
         guard !isTelling else { return }
         follow()
     }
 
     final func contextDidSave() {
-        // What a delegate saves while it is told is told next.
+        // Changes that a delegate saves while it is notified are reported next.
         guard !temporary.isEmpty, delegate != nil, rows != nil, !isTelling else { return }
         let saved = temporary.values.filter { !$0.object.hasTemporaryKey }
         guard !saved.isEmpty else { return }
@@ -71,7 +71,8 @@ extension AnyFetchedResultsController: ChangeFollower {
         return managedObjectContext.persistentStoreCoordinator?.runtime.entity(named: id.runtime.name)
     }
 
-    /// Takes note of those that are of the request's entity, which have changed unless they are among `unchanged`; adds those to `rest` on which rows depend.
+    /// Notes the objects of the request's entity, which have changed unless they are in `unchanged`. Adds objects on
+    /// which rows depend to `rest`.
     private func note(
         _ objects: [NSManagedObject], _ translation: FetchTranslation, _ rest: inout [NSManagedObject],
         besides unchanged: Set<ObjectReference> = []
@@ -107,7 +108,7 @@ extension AnyFetchedResultsController: ChangeFollower {
 
     // MARK: What comes of it
 
-    /// Brings the rows up to date and tells; what the delegate changes meanwhile comes after it.
+    /// Updates the rows and notifies the delegate. Changes that the delegate makes meanwhile are reported afterwards.
     private func follow() {
         isTelling = true
         defer {
@@ -165,7 +166,7 @@ extension AnyFetchedResultsController: ChangeFollower {
                 && object.flags.isDisjoint(with: [.deleted, .leaving, .inaccessible])
         }
         guard isThere() else { return false }
-        // Of one that was told of as changed the row may have gone since.
+        // The row of an object that was reported as changed may have been deleted since.
         if object.isFault, object.isStored, !object.hasCurrentRow {
             try? managedObjectContext.readRows(of: [object])
             if !object.hasRow { return false }
@@ -175,7 +176,7 @@ extension AnyFetchedResultsController: ChangeFollower {
                 "\(object.objectID) cannot be told to match, and counts as not matching: \(error.localizedDescription)")
             return false
         }
-        // To look at it may have shown that its row is gone.
+        // The check may have found that its row was deleted.
         guard isThere() else { return false }
         guard accepts(object) else {
             CoreDataLog.general.error("\(object.objectID) is no \(Swift.type(of: self)) result, and is left out.")

@@ -8,7 +8,7 @@ extension AnyFetchedResultsController {
         tellEach(changes)
     }
 
-    /// A delegate that shows snapshots gets one of what was fetched.
+    /// Gives a delegate that shows snapshots the first one, after a fetch.
     final func tellFirst() {
         guard !isTelling else { return }
         isTelling = true
@@ -16,7 +16,8 @@ extension AnyFetchedResultsController {
         isTelling = false
     }
 
-    /// Objects that were told of by temporary IDs have others: who shows IDs has to know.
+    /// Reports objects that were reported with temporary IDs and have permanent ones now: a delegate that shows IDs
+    /// needs them.
     final func tellNewIDs(_ objects: [(object: NSManagedObject, told: NSManagedObjectID)]) {
         guard let rows, !isTelling else { return }
         isTelling = true
@@ -32,7 +33,7 @@ extension AnyFetchedResultsController {
         _ = tellDifference(CollectionDifference(changes))
     }
 
-    /// Whether the delegate takes snapshots; those that it is not interested in are never made.
+    /// Returns whether the delegate takes snapshots. If it does not, none is made.
     private func tellSnapshot(reloading objects: [NSManagedObject]) -> Bool {
         guard let delegate, let rows, !missing.contains(.snapshot) else { return false }
         let contents = rows.contents

@@ -1,19 +1,19 @@
 import CoreDataStore
 import Foundation
 
-/// A fetched results controller without its result type: everything but what it returns.
+/// A fetched results controller without its result type: everything except its results.
 ///
 /// Swift's generic classes are invariant; see ``NSFetchedResultsController``, which adds the type.
 open class AnyFetchedResultsController: NSObject {
-    /// The context that fetches, and whose changes are followed.
+    /// The context that fetches, and whose changes the controller follows.
     public final let managedObjectContext: NSManagedObjectContext
-    /// The key path whose value names an object's section; `nil` for one section of all.
+    /// The key path whose value names an object's section; `nil` for a single section.
     public final let sectionNameKeyPath: String?
     /// Under which name sections are kept in a file from launch to launch; `nil` for no such file.
     public final let cacheName: String?
 
-    /// Who is told of changes. While there is nobody the results stay as they were fetched; what happened meanwhile is told with
-    /// the next change after somebody is set.
+    /// The observer of changes. Without a delegate the results stay as they were fetched. Changes that happen meanwhile
+    /// are reported with the first change after a delegate is set.
     ///
     /// Differs from Apple: the reference is weak, and becomes nil with the delegate.
     public final weak var delegate: (any NSFetchedResultsControllerDelegate)? {
@@ -25,15 +25,15 @@ open class AnyFetchedResultsController: NSObject {
     private final var listed: [NSManagedObject]?
     final var translation: FetchTranslation?
     final var dependencies: FetchedDependencies?
-    /// What the delegate was found not to implement.
+    /// The methods that the delegate does not implement, as far as they were called.
     final var missing: DelegateMethods = []
-    /// Objects that the next telling looks at, each once, and whether they themselves changed.
+    /// Objects that the next notification examines, each once, and whether they themselves changed.
     final var touched: [NSManagedObject] = []
     final var isChanged: [ObjectIdentifier: Bool] = [:]
     /// Whether rows have to be compared with a new fetch: changes that were not followed, a request with a limit.
     final var isBehind = false
     final var isTelling = false
-    /// Rows that were told of under temporary IDs, each with that.
+    /// Rows that were reported under temporary IDs, each with that ID.
     final var temporary: [ObjectIdentifier: (object: NSManagedObject, told: NSManagedObjectID)] = [:]
 
     init(request: AnyFetchRequest, context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?) {
@@ -45,14 +45,14 @@ open class AnyFetchedResultsController: NSObject {
 
     // MARK: Fetching
 
-    /// Fetches, and follows the context's changes from then on where there is a delegate.
+    /// Fetches the objects. If there is a delegate, follows the context's changes from then on.
     ///
-    /// The request is taken as it is now; what is set in it later counts with the next call. Without a `fetchBatchSize` one
-    /// statement reads all rows; with one, the keys are read, a statement counts the objects of each section, and rows are
-    /// read as they are looked at.
+    /// The request is copied; properties that are set later count with the next call. Without a `fetchBatchSize`, one
+    /// statement reads all rows. With one, the keys are read, a statement counts the objects of each section, and rows
+    /// are read when they are used.
     ///
-    /// - Throws: an error for a request without sort descriptors or for anything but objects, for objects that are not sorted by
-    ///   their sections, and what a fetch throws. The results are then those from before.
+    /// - Throws: an error for a request without sort descriptors, for a request for anything but objects, and for
+    ///   objects that are not sorted by their sections; and the errors of a fetch. The results are then unchanged.
     public final func performFetch() throws {
         let context = managedObjectContext
         context.checkOwned("performFetch()")
@@ -64,8 +64,9 @@ open class AnyFetchedResultsController: NSObject {
             }
             request.includesPendingChanges = true
             context.processPendingChanges()
-            let runtime = try context.coordinatorForRequest().runtime
-            let translation = try FetchTranslation(request, in: runtime)
+            let coordinator = try context.coordinatorForRequest()
+            let runtime = coordinator.runtime
+            let translation = try FetchTranslation(request, in: runtime, clock: coordinator.clock)
             let order = try FetchedOrder(translation, sectionPath: sectionNameKeyPath, in: runtime)
             let dependencies = FetchedDependencies(translation, sectionPath: sectionNameKeyPath, in: runtime)
             rows = try fetchRows(translation, order, dependencies)
@@ -77,8 +78,8 @@ open class AnyFetchedResultsController: NSObject {
         isChanged = [:]
         isBehind = false
         temporary = [:]
-        if let rows { noteTemporary(context.insertedList.filter { rows.place(of: $0) != nil }) }
-        context.followers.add(self)
+        if let rows { noteTemporary(context.pendingChanges.inserted.filter { rows.place(of: $0) != nil }) }
+        context.observers.followers.add(self)
         tellFirst()
     }
 
@@ -113,9 +114,10 @@ open class AnyFetchedResultsController: NSObject {
 
     final func forgetList() { listed = nil }
 
-    /// The sections in order; `nil` before the first fetch. Without a key path there is one, whose name is empty.
+    /// The sections in order; `nil` before the first fetch. Without a key path there is one section, whose name is
+    /// empty.
     ///
-    /// The sections show their objects as they are now, also after changes.
+    /// The sections always show the current objects, also after changes.
     public final var sections: [any NSFetchedResultsSectionInfo]? { rows?.sections }
 
     final func foundObject(at indexPath: IndexPath) -> NSManagedObject {
@@ -149,7 +151,7 @@ open class AnyFetchedResultsController: NSObject {
         return (rows?.sections ?? []).compactMap(\.indexTitle).filter { known.insert($0).inserted }
     }
 
-    /// Which section an entry of the index leads to: the first that has the title.
+    /// Returns the section of an index entry: the first one with the title.
     ///
     /// - Precondition: the title is one of ``sectionIndexTitles``.
     public final func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
@@ -161,9 +163,9 @@ open class AnyFetchedResultsController: NSObject {
 
     // MARK: Telling
 
-    /// The controller as delegates are given it, which know no result type.
+    /// The controller as delegates receive it, without a result type.
     ///
-    /// Only the static type differs: results are references, whose class nobody needs to know.
+    /// Only the static type differs: results are references, whose class does not matter.
     final var untyped: NSFetchedResultsController<any NSFetchRequestResult> {
         Unmanaged.fromOpaque(Unmanaged.passUnretained(self).toOpaque()).takeUnretainedValue()
     }

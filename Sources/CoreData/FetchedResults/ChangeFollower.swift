@@ -1,7 +1,7 @@
 import Foundation
 
-/// Somebody who is told of every event of a context, more than its notifications tell: of rows, too, that another context changed
-/// and whose objects the context does not have.
+/// An observer of every event of a context. It receives more than the notifications contain, for example rows that
+/// another context changed and whose objects this context does not have.
 protocol ChangeFollower: AnyObject {
     func contextDidChange(_ event: ChangeEvent)
     /// New objects have their permanent IDs.

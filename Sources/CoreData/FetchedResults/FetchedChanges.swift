@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a row stands: in which section, and where in it.
+/// The position of a row: its section, and its index there.
 struct FetchedPlace: Comparable {
     var section: Int
     var item: Int
@@ -12,11 +12,11 @@ struct FetchedPlace: Comparable {
     var indexPath: IndexPath { IndexPath(item: item, section: section) }
 }
 
-/// What makes the new rows of the old ones.
+/// The changes that transform the old rows into the new ones.
 ///
-/// Deletions, and where moves come from, are places in the old rows; insertions, and where moves lead to, are places in the new
-/// ones. Who takes everything that leaves out of the old rows, from the end, and puts everything that arrives in, from the
-/// beginning, has the new rows: rows that neither leave nor arrive keep their order.
+/// Deletions, and the origins of moves, are positions in the old rows. Insertions, and the targets of moves, are
+/// positions in the new rows. To apply them, remove everything that leaves from the old rows, from the end, and insert
+/// everything that arrives, from the beginning. Other rows keep their order.
 struct FetchedChanges {
     struct Row {
         let object: NSManagedObject
@@ -36,7 +36,7 @@ struct FetchedChanges {
             && updated.isEmpty
     }
 
-    /// Puts each list in the order in which it is told: what leaves from the end, what arrives from the beginning.
+    /// Sorts each list in the order of the notifications: removals from the end, insertions from the beginning.
     mutating func sort() {
         deletedSections.sort { $0.index > $1.index }
         insertedSections.sort { $0.index < $1.index }
@@ -46,9 +46,9 @@ struct FetchedChanges {
         updated.sort { $0.old < $1.old }
     }
 
-    /// The changes of the one section that there is, as a difference of IDs.
+    /// The changes of the only section, as a difference of IDs.
     ///
-    /// A row that changed and kept its place leaves and arrives there.
+    /// A row that changed and kept its position is removed and inserted there.
     var difference: CollectionDifference<NSManagedObjectID>? {
         var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
         for (object, place) in deleted {
@@ -66,13 +66,13 @@ struct FetchedChanges {
     }
 }
 
-/// What of a sequence can stay where it is.
+/// Finds the elements of a sequence that can keep their positions.
 enum LongestRun {
     /// The positions of the longest part of a sequence of `count` elements that is in order; O(n log n).
     ///
     /// `isInOrder(a, b)` says whether the element at `b` may follow that at `a`.
     static func positions(count: Int, _ isInOrder: (Int, Int) -> Bool) -> [Int] {
-        // Of the runs of each length, the end of the one that ends earliest in the order.
+        // For each length, the end of the run that ends earliest in the order.
         var ends: [Int] = []
         var previous = [Int](repeating: -1, count: count)
         for position in 0..<count {

@@ -3,17 +3,18 @@ import CoreDataPredicate
 import CoreDataStore
 import Foundation
 
-/// What a request looks at beyond its own objects: `author.name` in a predicate makes a book's row depend on its author.
+/// The objects besides its own that a request depends on: with `author.name` in the predicate, a book's row depends on
+/// its author.
 ///
-/// A changed author leads back to books through the inverse relationship. Where a relationship has none, nobody knows which rows
-/// depend on the object: then all are fetched again.
+/// The inverse relationship finds the books of a changed author. If a relationship has no inverse, the rows that depend
+/// on an object are not known, and all rows are fetched again.
 struct FetchedDependencies {
     /// Which objects matter, and how they lead back: the inverse of each relationship on the way, the last first.
     private struct Dependency {
         let destination: CompiledEntity
-        /// `nil` where a relationship has no inverse.
+        /// `nil` if a relationship has no inverse.
         let back: [Int]?
-        /// Whether the object's own row says whose member it is: once that is another row nobody knows whose it was.
+        /// Whether the object's own row contains its owner: after the row was replaced, the former owner is not known.
         let isMember: Bool
     }
 
@@ -26,7 +27,7 @@ struct FetchedDependencies {
         if let sectionPath { keyPaths.append(sectionPath.split(separator: ".").map(String.init)) }
         var known: Set<[String]> = []
         for path in keyPaths {
-            // `books.@sum.pages` looks at pages of books.
+            // `books.@sum.pages` depends on the pages of books.
             let keys = path.filter { !$0.hasPrefix("@") }
             var entity = translation.entity
             var back: [Int]? = []
@@ -35,7 +36,8 @@ struct FetchedDependencies {
                     break
                 }
                 let isToMany = entity.slots[slot].isToMany
-                // Where a to-one leads as the last key, its owner knows. Of a to-many only the members may.
+                // The owner knows the destination of a to-one at the end of the path. Only the members may know the
+                // owner of a to-many.
                 if index == keys.count - 1, !isToMany { break }
                 entity = model.entities[relationship.destination]
                 back = relationship.inverseSlot.flatMap { inverse in back.map { [inverse] + $0 } }
@@ -54,12 +56,12 @@ struct FetchedDependencies {
         dependencies.contains { $0.destination.subtree.contains(entity.ordinal) }
     }
 
-    /// Whether rows may depend on what an object of the entity was a member of before it changed.
+    /// Returns whether rows may depend on the former owner of a changed object of the entity.
     func includeMembers(_ entity: EntityRuntime) -> Bool {
         dependencies.contains { $0.isMember && $0.destination.subtree.contains(entity.ordinal) }
     }
 
-    /// The objects whose rows depend on this one; `nil` where nobody knows them.
+    /// Returns the objects whose rows depend on this one; `nil` if they are not known.
     func owners(of object: NSManagedObject) -> [NSManagedObject]? {
         var owners: [NSManagedObject] = []
         for dependency in dependencies where dependency.destination.subtree.contains(object.runtime.ordinal) {
@@ -123,14 +125,14 @@ private struct PathCollector {
         }
     }
 
-    /// The path from the object; `nil` for what does not begin there.
+    /// Returns the path from the object; `nil` for an expression that does not begin there.
     private func path(of expression: ExpressionNode) -> [String]? {
         switch expression {
         case .evaluatedObject: []
         case .variable(let name): variables[name]
         case .keyPath(let operand, let keys):
             path(of: operand).map { $0 + keys.filter { $0 != "self" && $0 != "SELF" } }
-        // What is taken out of a collection is looked at as the whole.
+        // An element of a collection depends on the whole collection.
         case .function(_, let arguments): arguments.first.flatMap(path)
         case .subquery(let collection, _, _): path(of: collection)
         default: nil

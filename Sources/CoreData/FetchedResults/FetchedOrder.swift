@@ -4,7 +4,7 @@ import Foundation
 
 /// In which order rows stand, and in which sections.
 struct FetchedOrder {
-    /// What an object is sorted by, read once.
+    /// The sort values of an object, read once.
     struct Keys { fileprivate let values: [Operand] }
 
     let sectionPath: String?
@@ -12,9 +12,9 @@ struct FetchedOrder {
     /// Whether the model knows every key of the section's path: then it is read without key-value coding.
     private let sectionKeys: [String]?
 
-    /// Whether the name of a section alone tells its place among the others: no two names are equal in the order.
+    /// Whether the name of a section determines its position: no two names are equal in the order.
     let isSortedBySectionName: Bool
-    /// Whether the names of sections are what the store has, and no code makes them.
+    /// Whether the names of sections are stored values, not computed by code.
     let isSectionStored: Bool
 
     /// - Throws: an error for a section key path through a to-many relationship.
@@ -60,7 +60,7 @@ struct FetchedOrder {
         Keys(values: sorter.sorts.map { (try? sorter.value($0, of: object)) ?? .null })
     }
 
-    /// Negative where the object with the keys comes before the other, zero where neither does.
+    /// Returns a negative number if the object with the keys comes before the other one, zero if neither does.
     func compare(_ keys: Keys, _ other: NSManagedObject) -> Int {
         for (index, sort) in sorter.sorts.enumerated() {
             let value = (try? sorter.value(sort, of: other)) ?? .null
@@ -80,7 +80,7 @@ struct FetchedOrder {
 
     // MARK: Sections
 
-    /// In which section the object belongs; empty where there are none.
+    /// Returns the section of the object; empty if there are no sections.
     func sectionName(of object: NSManagedObject) -> String {
         guard let sectionPath else { return "" }
         guard let sectionKeys else { return Self.name(of: object.value(forKeyPath: sectionPath)) }

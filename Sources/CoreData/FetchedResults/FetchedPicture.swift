@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows as they were at one moment, to be compared with later ones row by row: O(n log n).
+/// The rows at one moment, to be compared with later ones row by row: O(n log n).
 struct FetchedPicture {
     private let sections: [FetchedSection]
     private let rows: [(section: String, objects: [[NSManagedObject]])]
@@ -17,9 +17,9 @@ struct FetchedPicture {
         let section: String
     }
 
-    /// What makes the rows of today of those in the picture.
+    /// Returns the changes from the rows in the picture to the current rows.
     ///
-    /// Sections that changed places go and come again: there is no other way to tell of it.
+    /// Sections that changed their order are removed and inserted: there is no other way to report it.
     static func changes(
         from old: FetchedPicture, to new: FetchedRows, isChanged: (NSManagedObject) -> Bool
     ) -> FetchedChanges {

@@ -1,14 +1,14 @@
 import Foundation
 
-// From the objects that an event touched to what leaves, arrives, moves and stays: the cost grows with those, and with the
-// logarithm of how many rows there are.
+// Computes from the objects of an event which rows leave, arrive, move and stay. The cost grows with the number of
+// these objects, and with the logarithm of the number of rows.
 extension FetchedRows {
     /// An object that may have to come, go or move.
     struct Examined {
         let object: NSManagedObject
         /// Whether it is to be among the rows now.
         let isMember: Bool
-        /// Whether it changed itself, and not only something that the order or the condition looks at through it.
+        /// Whether the object itself changed, not only an object on which the order or the condition depends.
         let isChanged: Bool
     }
 
@@ -20,9 +20,9 @@ extension FetchedRows {
         let keys: FetchedOrder.Keys
     }
 
-    /// Makes the rows what they have to be, and tells how.
+    /// Updates the rows, and returns the changes.
     func change(_ examined: [Examined]) -> FetchedChanges {
-        // Where a section's name does not tell its place, sections may have to change places: then rows are compared.
+        // If a section's name does not determine its position, sections may have to move: then rows are compared.
         let old = order.isSortedBySectionName ? nil : FetchedPicture(self)
         var changes = FetchedChanges()
         var candidates: [Candidate] = []

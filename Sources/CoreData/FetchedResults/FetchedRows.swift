@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a controller found: objects in order, in sections.
+/// The results of a controller: objects in order, in sections.
 ///
-/// Rows stand in chunks, so that a row comes and goes at the cost of a chunk, and each object leads to its chunk. That index is
-/// made when it is first needed: to show rows that nobody changes takes none.
+/// Rows are stored in chunks, so that inserting or removing a row costs as much as a chunk. An index finds the chunk of
+/// each object. It is made when it is first needed: showing unchanged rows needs none.
 final class FetchedRows {
     let order: FetchedOrder
     private(set) var sections: [FetchedSection]
@@ -33,7 +33,7 @@ final class FetchedRows {
     var count: Int { sections.reduce(0) { $0 + $1.count } }
     var objects: [NSManagedObject] { sections.count == 1 ? sections[0].list : sections.flatMap(\.list) }
 
-    /// The rows as they are now, to be kept: costs a step for each chunk.
+    /// A copy of the current rows; costs a step for each chunk.
     var contents: [(name: String, chunks: [[NSManagedObject]])] {
         sections.map { ($0.name, $0.chunks.map(\.objects)) }
     }
@@ -76,7 +76,7 @@ final class FetchedRows {
         index()
         let section = section(named: order.sectionName(of: object), keys)
         let changed = section.insert(object, by: order, keys)
-        // Where a chunk was split, the rows of the second half are in another one.
+        // If a chunk was split, the rows of its second half are in another chunk.
         for chunk in changed.dropFirst() { chunk.objects.forEachHeld { chunks?[ObjectIdentifier($0)] = chunk } }
         if changed.count == 1 {
             chunks?[ObjectIdentifier(object)] = changed[0]
@@ -91,7 +91,7 @@ final class FetchedRows {
         }
         if let known = sectionsByName?[name] {
             guard known.count == 0, order.sectionPath != nil else { return known }
-            // New sections did not know where it stands.
+            // The position of the section was unknown to new sections.
             sections.removeAll { $0 === known }
             sections.insert(known, at: indexOfNewSection(keys))
             return known
@@ -117,9 +117,10 @@ final class FetchedRows {
         return sections.firstIndex { $0 === filled[following] } ?? sections.count
     }
 
-    /// Lets go of sections without rows, and gives each section its new place.
+    /// Removes sections without rows, and updates the positions of the others.
     ///
-    /// - Returns: whether sections stand in another order than before: one that lost all its rows got others, which belong elsewhere.
+    /// - Returns: whether the order of the sections changed: a section that lost all its rows may have got others,
+    ///   which belong elsewhere.
     func finishSections(_ changes: inout FetchedChanges) -> Bool {
         guard order.sectionPath != nil, hasOtherSections else { return false }
         hasOtherSections = false
@@ -138,7 +139,7 @@ final class FetchedRows {
         return isReordered
     }
 
-    /// Puts the sections in the order of their rows, where that changed; returns whether it did.
+    /// Sorts the sections by their rows, if necessary; returns whether the order changed.
     func sortSections() -> Bool {
         let isSorted = zip(sections, sections.dropFirst()).allSatisfy { first, second in
             guard let a = first.last, let b = second.first else { return true }

@@ -16,17 +16,17 @@ final class FetchedChunk {
 /// A section and its rows.
 ///
 /// ```
-///  section ─┬▶ chunk: up to 512 objects     counts: how many there are in each chunk, so that a place is found
-///           ├▶ chunk                        without looking into any
+///  section ─┬▶ chunk: up to 512 objects     counts: the number of objects of each chunk, so that a position is
+///           ├▶ chunk                        found without reading a chunk
 ///           └▶ chunk
 /// ```
-/// It shows the rows as they are now: after a change the same section has others.
+/// It always shows the current rows: after a change, the same section has other rows.
 final class FetchedSection: NSFetchedResultsSectionInfo {
     let name: String
     private(set) var chunks: [FetchedChunk] = []
     private var counts: [Int] = []
     private(set) var count = 0
-    /// The section's place among the others, as it was when sections last changed.
+    /// The section's position, as of the last change of sections.
     var index = 0
     weak var controller: AnyFetchedResultsController?
     private var listed: [NSManagedObject]?
@@ -98,7 +98,8 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
         }
     }
 
-    /// Puts the object behind all rows that do not come after it; returns the chunks that have rows which were in others.
+    /// Puts the object behind all rows that do not come after it; returns the chunks that have rows which were in
+    /// others.
     func insert(_ object: NSManagedObject, by order: FetchedOrder, _ keys: FetchedOrder.Keys) -> [FetchedChunk] {
         listed = nil
         count += 1
@@ -127,7 +128,7 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
 }
 
 extension Array {
-    /// Where the elements begin for which `isInTail` holds; it must hold for all that follow one for which it does.
+    /// Returns the first element for which `isInTail` is true; it must then be true for all following elements.
     func firstIndexOfTail(_ isInTail: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

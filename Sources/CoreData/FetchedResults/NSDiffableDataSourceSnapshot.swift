@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a list shows: sections and their items by identifiers, each of which is there once.
+/// The content of a list: sections and their items by identifiers, each of which occurs once.
 ///
 ///     var snapshot = NSDiffableDataSourceSnapshot<String, UUID>()
 ///     snapshot.appendSections(["Dairy"])
@@ -8,20 +8,21 @@ import Foundation
 ///     snapshot.insertItems([cream], beforeItem: butter)
 ///     snapshot.itemIdentifiers                                // [milk, cream, butter]
 ///
-/// On Apple's platforms it belongs to UIKit and AppKit; here it is what ``NSFetchedResultsControllerDelegate`` is told of.
-/// Finding a section or an item's section takes a step, finding an item's index one for each item of its section.
+/// On Apple's platforms it belongs to UIKit and AppKit; here ``NSFetchedResultsControllerDelegate`` receives it.
+/// Finding a section or an item's section takes one step; finding an item's index takes one step for each item of its
+/// section.
 public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, ItemIdentifierType: Hashable> {
     var content = SnapshotContent<SectionIdentifierType, ItemIdentifierType>()
 
     /// Makes a snapshot without sections.
     public init() {}
 
-    /// Makes a snapshot of what a delegate was given.
+    /// Creates a snapshot from the one that a delegate received.
     ///
     ///     let snapshot = NSDiffableDataSourceSnapshot<String, NSManagedObjectID>(reference)
     ///
-    /// Differs from Apple: there, `reference as NSDiffableDataSourceSnapshot<…>` does it; no class becomes a structure by a cast
-    /// elsewhere.
+    /// Differs from Apple: there, `reference as NSDiffableDataSourceSnapshot<…>` does it. Off Apple's platforms a cast
+    /// cannot convert a class to a structure.
     ///
     /// - Precondition: the identifiers are of these types.
     public init(_ reference: NSDiffableDataSourceSnapshotReference) {
@@ -48,17 +49,17 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     public var itemIdentifiers: [ItemIdentifierType] { content.allItems }
     /// The sections that were marked by `reloadSections(_:)`.
     public var reloadedSectionIdentifiers: [SectionIdentifierType] { content.reloadedSections }
-    /// The items that were marked by `reloadItems(_:)`, and those that a controller says have changed.
+    /// The items that were marked by `reloadItems(_:)`, and those that a controller reports as changed.
     public var reloadedItemIdentifiers: [ItemIdentifierType] { content.reloadedItems }
     /// The items that were marked by `reconfigureItems(_:)`.
     public var reconfiguredItemIdentifiers: [ItemIdentifierType] { content.reconfiguredItems }
 
-    /// - Precondition: the section is there.
+    /// - Precondition: the section exists.
     public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int {
         content.items(of: identifier).count
     }
 
-    /// - Precondition: the section is there.
+    /// - Precondition: the section exists.
     public func itemIdentifiers(inSection identifier: SectionIdentifierType) -> [ItemIdentifierType] {
         content.items(of: identifier)
     }
@@ -75,9 +76,9 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 
     // MARK: Items
 
-    /// Adds items at the end of a section; of the last one without a name.
+    /// Appends items to a section; to the last one if no name is given.
     ///
-    /// - Precondition: none of the items is there yet, and there is a section.
+    /// - Precondition: none of the items exists yet, and there is a section.
     public mutating func appendItems(
         _ identifiers: [ItemIdentifierType], toSection sectionIdentifier: SectionIdentifierType? = nil
     ) {
@@ -97,7 +98,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         content.insert(identifiers, beside: afterIdentifier, after: true)
     }
 
-    /// Takes out those of the items that are there.
+    /// Removes the items that exist.
     public mutating func deleteItems(_ identifiers: [ItemIdentifierType]) { content.delete(identifiers) }
 
     /// Takes out every item, and every section.
@@ -122,7 +123,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 
     // MARK: Sections
 
-    /// - Precondition: none of the sections is there yet.
+    /// - Precondition: none of the sections exists yet.
     public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { content.appendSections(identifiers) }
 
     /// Inserts sections before another.
@@ -139,7 +140,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         content.insertSections(identifiers, beside: toIdentifier, after: true)
     }
 
-    /// Takes out those of the sections that are there, with their items.
+    /// Removes the sections that exist, with their items.
     public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) { content.deleteSections(identifiers) }
 
     /// Moves a section, with its items, before another.

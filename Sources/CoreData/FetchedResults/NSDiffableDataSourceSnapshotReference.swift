@@ -1,9 +1,9 @@
 import Foundation
 
-/// A snapshot whose identifiers are of any type: what a fetched results controller gives its delegate.
+/// A snapshot with identifiers of any type, which a fetched results controller passes to its delegate.
 ///
-/// Of a controller, sections are identified by their names and items by their `NSManagedObjectID`s;
-/// ``NSDiffableDataSourceSnapshot/init(_:)`` gives them their types back.
+/// A controller identifies sections by their names and items by their `NSManagedObjectID`s;
+/// ``NSDiffableDataSourceSnapshot/init(_:)`` restores their types.
 public class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     private enum State {
         case waiting(() -> SnapshotContent<AnyHashable, AnyHashable>)
@@ -15,7 +15,7 @@ public class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     /// Makes a snapshot without sections.
     public override init() { state = .made(SnapshotContent()) }
 
-    /// Makes a snapshot of what is worked out when somebody asks.
+    /// Creates a snapshot whose content is computed at the first access.
     init(_ content: @escaping () -> SnapshotContent<AnyHashable, AnyHashable>) { state = .waiting(content) }
 
     var content: SnapshotContent<AnyHashable, AnyHashable> {
@@ -27,7 +27,7 @@ public class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
         set { state = .made(newValue) }
     }
 
-    /// Works out the content now, if somebody still has the snapshot.
+    /// Computes the content now, if the snapshot is still in use.
     func resolve() {
         if case .waiting(let make) = state { state = .made(make()) }
     }
@@ -79,12 +79,12 @@ public class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
         content.section(of: hashed(itemIdentifier))?.base
     }
 
-    /// The item's place among all items; `NSNotFound` where it is not there.
+    /// Returns the item's index among all items; `NSNotFound` if it does not exist.
     public func index(ofItemIdentifier itemIdentifier: Any) -> Int {
         content.itemIndex(of: hashed(itemIdentifier)) ?? NSNotFound
     }
 
-    /// The section's place; `NSNotFound` where it is not there.
+    /// Returns the section's index; `NSNotFound` if it does not exist.
     public func index(ofSectionIdentifier sectionIdentifier: Any) -> Int {
         content.sectionIndex(of: hashed(sectionIdentifier)) ?? NSNotFound
     }

@@ -4,7 +4,7 @@ import Foundation
 public enum NSFetchedResultsChangeType: UInt, Sendable {
     /// It is new, or matches now.
     case insert = 1
-    /// It is gone, or does not match any more.
+    /// It was deleted, or does not match any more.
     case delete = 2
     /// It is at another place among the objects that stayed, and may have changed.
     case move = 3

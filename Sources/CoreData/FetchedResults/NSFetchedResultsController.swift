@@ -1,6 +1,7 @@
 import Foundation
 
-/// Shows the objects of a request as a list that stays as the context has it: sorted, in sections, with every change told.
+/// Shows the objects of a request as a list that follows the context: sorted, in sections, with a notification for
+/// every change.
 ///
 ///     let request = NSFetchRequest<Item>(entityName: "Item")
 ///     request.sortDescriptors = [NSSortDescriptor(key: "aisle.name", ascending: true), NSSortDescriptor(key: "name", ascending: true)]
@@ -10,27 +11,28 @@ import Foundation
 ///     try list.performFetch()         // SELECT … FROM ZITEM t0 LEFT OUTER JOIN ZAISLE … ORDER BY t1.ZNAME, t0.ZNAME
 ///     list.sections?.first?.name      // "Bakery"
 ///     list.object(at: IndexPath(row: 0, section: 0)).name = "Rye bread"
-///     // at the end of the event: the delegate is told that the row changed or moved
+///     // at the end of the event the delegate is notified that the row changed or moved
 ///
-/// Changes show before they are saved; what other contexts saved shows when it is merged into the context. The cost of a change
-/// grows with what changed, not with the number of rows. Use the controller on its context's queue.
+/// Unsaved changes are shown; changes saved by other contexts are shown when they are merged into the context. The cost
+/// of a change grows with its size, not with the number of rows. Use the controller on its context's queue.
 ///
-/// A request with a `fetchLimit` or `fetchOffset` is fetched again with every change that may matter to it: the row behind the
-/// limit is not known otherwise.
+/// A request with a `fetchLimit` or `fetchOffset` is fetched again after every change that may affect it, because the
+/// row after the limit is not known otherwise.
 ///
-/// Differs from Apple: objects come, go and move also where a change of a related object is the reason (`author.name` in the
-/// predicate or the order), and where another context changed an object that this one does not know.
+/// Differs from Apple: objects are also inserted, deleted and moved because of a change of a related object
+/// (`author.name` in the predicate or the order), and if another context changed an object that this context does not
+/// have.
 open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetchedResultsController {
-    /// Makes a controller; nothing is fetched until ``AnyFetchedResultsController/performFetch()``.
+    /// Creates a controller; it fetches nothing before ``AnyFetchedResultsController/performFetch()``.
     ///
     /// - Parameters:
     ///   - fetchRequest: a request for objects, with sort descriptors.
-    ///   - context: where the objects are fetched, and whose changes are followed.
-    ///   - sectionNameKeyPath: what names the section of an object. Objects of one section must be sorted next to each other:
-    ///     most often it is the first sort descriptor's key.
-    ///   - cacheName: a name for the file that keeps the names and sizes of the sections from launch to launch; `nil` for none.
-    ///     With a `fetchBatchSize` it spares the statement that counts them. It counts while the stores' files, the model and the request are
-    ///     the same; otherwise the sections are made anew, and the file with them.
+    ///   - context: the context that fetches the objects, and whose changes the controller follows.
+    ///   - sectionNameKeyPath: the key path that names the section of an object. Objects of one section must be
+    ///     adjacent in the order: usually it is the first sort descriptor's key.
+    ///   - cacheName: the name of a file that keeps the names and sizes of the sections between launches; `nil` for
+    ///     none. With a `fetchBatchSize` it saves the statement that counts them. It is valid while the stores' files,
+    ///     the model and the request are unchanged; otherwise the sections and the file are made again.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
         sectionNameKeyPath: String?, cacheName: String?
@@ -39,30 +41,31 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: AnyFetc
             request: fetchRequest, context: context, sectionNameKeyPath: sectionNameKeyPath, cacheName: cacheName)
     }
 
-    /// Makes a stand-in, where one is wanted: a controller of no entity, which can fetch nothing.
+    /// Creates a placeholder: a controller without an entity, which cannot fetch.
     public convenience init() {
         self.init(
             fetchRequest: NSFetchRequest<ResultType>(), managedObjectContext: NSManagedObjectContext(.mainQueue),
             sectionNameKeyPath: nil, cacheName: nil)
     }
 
-    /// Removes the file of a `cacheName`, or of all of them for `nil`.
+    /// Removes the file of a `cacheName`, or all files for `nil`.
     ///
-    /// Differs from Apple: not needed before another request uses the name.
+    /// Differs from Apple: not necessary before another request uses the name.
     public static func deleteCache(withName name: String?) { SectionCache.delete(named: name) }
 
     /// The controller with its result type, as a delegate's methods do not know it; `nil` for one of other objects.
     ///
     ///     guard let list = NSFetchedResultsController<Item>.cast(controller) else { return }
     ///
-    /// Differs from Apple: there, `controller as? NSFetchedResultsController<Item>` does it; to Swift the types are unrelated.
+    /// Differs from Apple: there, `controller as? NSFetchedResultsController<Item>` does it; to Swift the types are
+    /// unrelated.
     public static func cast(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>
     ) -> NSFetchedResultsController<ResultType>? {
         (controller as AnyObject) as? NSFetchedResultsController<ResultType>
     }
 
-    /// What is fetched. Set its properties and call `performFetch()` again to see something else.
+    /// The request. Set its properties and call `performFetch()` again to see other objects.
     public final var fetchRequest: NSFetchRequest<ResultType> {
         // The very request that the initialiser took.
         Unmanaged.fromOpaque(Unmanaged.passUnretained(request).toOpaque()).takeUnretainedValue()

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Who shows what a fetched results controller found, and is told when it changes.
+/// Shows the results of a fetched results controller, and is notified when they change.
 ///
-/// Implement one way of three; where there are several the controller takes the first that it finds: a snapshot, a difference
-/// (of a controller without sections), or the calls for single sections and objects between ``controllerWillChangeContent(_:)`` and
-/// ``controllerDidChangeContent(_:)``.
+/// Implement one of three ways. If several are implemented, the controller uses the first of: a snapshot, a difference
+/// (of a controller without sections), the calls for single sections and objects between
+/// ``controllerWillChangeContent(_:)`` and ``controllerDidChangeContent(_:)``.
 ///
 ///     extension Shelf: NSFetchedResultsControllerDelegate {
 ///         func controller(
@@ -15,25 +15,25 @@ import Foundation
 ///         }
 ///     }
 ///
-/// Every method is optional. Off Apple's platforms a protocol's optional methods are ones with default implementations, which
+/// Every method is optional. Off Apple's platforms, optional methods of a protocol have default implementations, which
 /// tell the controller that they were called: it asks each delegate once for each way.
 ///
-/// Differs from Apple: Swift takes a method for the delegate's where the class implements it that declares the conformance; one
-/// that only a subclass has is not called. `controller === mine` works as there; to cast the controller that a
-/// method is given, see ``NSFetchedResultsController/cast(_:)``.
+/// Differs from Apple: Swift calls a method only if it is implemented by the class that declares the conformance, not
+/// by a subclass alone. `controller === mine` works as there; to cast the controller of a method, see
+/// ``NSFetchedResultsController/cast(_:)``.
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// The content is about to be told to have changed; the controller has the new one already.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
-    /// A section came or went; sections come before objects. The index of a deleted section is that before all changes, of an
-    /// inserted one that after all of them.
+    /// A section was inserted or deleted; sections are reported before objects. The index of a deleted section is that
+    /// before all changes, of an inserted one that after all changes.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
         for type: NSFetchedResultsChangeType)
 
-    /// An object came, went, moved or changed. `indexPath` is its place before all changes, nil for an insertion;
-    /// `newIndexPath` is its place after all of them, nil for a deletion and an update.
+    /// An object was inserted, deleted, moved or changed. `indexPath` is its position before all changes, nil for an
+    /// insertion; `newIndexPath` is its position after all changes, nil for a deletion and an update.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
@@ -91,7 +91,7 @@ extension NSFetchedResultsControllerDelegate {
     /// Does nothing.
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 
-    /// The title that the controller has for the section by itself.
+    /// Returns the controller's own title for the section.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String
@@ -99,7 +99,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.sectionIndexTitle(forSectionName: sectionName)
     }
 
-    /// Does nothing; whoever implements it is told by snapshots.
+    /// Does nothing; a delegate that implements it receives snapshots.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
@@ -107,7 +107,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.missing.insert(.snapshot)
     }
 
-    /// Does nothing; whoever implements it is told by differences.
+    /// Does nothing; a delegate that implements it receives differences.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>

@@ -1,19 +1,20 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// What a request finds, as differences: the first has everything that it finds now, each later one what an event changed.
+    /// Returns the results of a request as differences: the first contains all current results, each later one the
+    /// changes of an event.
     ///
     ///     for try await difference in context.changes(of: request) {
     ///         ids = ids.applying(difference) ?? ids
     ///     }
     ///
-    /// An object that changed and kept its place is removed and inserted there, associated with itself. The sequence ends when
-    /// nobody waits for it any more; differences that nobody has taken yet are kept, since each builds on the one before. After a
-    /// `reset()` of the context it goes on with what a new fetch finds.
+    /// An object that changed and kept its position is removed and inserted there, associated with itself. The sequence
+    /// ends when its consumer stops. Differences that were not consumed yet are kept, since each builds on the previous
+    /// one. After a `reset()` of the context it continues with the results of a new fetch.
     ///
     /// The request needs sort descriptors; it is copied. It may be called on any queue.
     ///
-    /// - Throws: to who waits, what ``AnyFetchedResultsController/performFetch()`` throws.
+    /// - Throws: the consumer receives the errors of ``AnyFetchedResultsController/performFetch()``.
     ///
     /// Apple's framework has no such method.
     public nonisolated final func changes<T: NSManagedObject>(
@@ -28,7 +29,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Hands on the differences that a controller tells.
+/// Passes on the differences of a controller.
 private final class DifferenceSender: NSObject, NSFetchedResultsControllerDelegate {
     typealias Continuation = AsyncThrowingStream<CollectionDifference<NSManagedObjectID>, any Error>.Continuation
 
@@ -52,12 +53,13 @@ private final class DifferenceSender: NSObject, NSFetchedResultsControllerDelega
             controller.delegate = self
             controller.missing = .snapshot
             self.controller = controller
-            context.followers.add(self)
+            context.observers.followers.add(self)
             continuation.yield(difference)
         } catch { continuation.finish(throwing: error) }
     }
 
-    /// The context has forgotten every object: what a new fetch finds is told as a difference to what was told before.
+    /// Handles a context that has forgotten every object: reports the results of a new fetch as a difference to the
+    /// last ones.
     private func fetchAgain(told: [NSManagedObjectID]) {
         guard let controller else { return }
         do {

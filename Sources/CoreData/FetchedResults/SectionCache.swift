@@ -3,15 +3,15 @@ import CoreDataPredicate
 import CoreDataStore
 import Foundation
 
-/// The sections of a list, in a file from launch to launch.
+/// The sections of a list, kept in a file between launches.
 ///
 /// ```
 /// ~/.cache/<program>/.CoreDataCaches/SectionInfoCaches/<name>
 /// ```
-/// A file counts as long as it is of the same request, the same model and the same stores, and the stores' files are as they were: by
-/// size, time of change and number of the file and its log. Whatever else it is like it counts as not there, and what cannot be
-/// written is not kept; neither is what is read within a moment of a change, which the next one might not differ from by
-/// its time.
+/// A file is valid for the same request, the same model and the same stores, as long as the stores' files are
+/// unchanged: size, modification time and inode of the file and its log. In all other cases the file counts as missing.
+/// If it cannot be written, nothing is kept. Nothing is kept either if a store's file was changed a moment ago, since
+/// the next change might have the same modification time.
 struct SectionCache {
     private struct Content: Codable {
         var key: String
@@ -23,10 +23,10 @@ struct SectionCache {
     private let file: URL
     private let key: String
     private let stores: [AttachedStore]
-    /// What the stores' files were like before the rows were read.
+    /// The state of the stores' files before the rows were read.
     private let stamp: String
 
-    /// `nil` where what the sections depend on cannot be told.
+    /// `nil` if the dependencies of the sections are not known.
     init?(named name: String, _ translation: FetchTranslation, _ order: FetchedOrder, _ stores: [AttachedStore]) {
         guard let file = Self.file(named: name), let key = Self.key(of: translation, order),
             let stamp = Self.stamp(of: stores)
@@ -37,7 +37,7 @@ struct SectionCache {
         self.stamp = stamp
     }
 
-    /// The sections of so many rows, where they are kept and still those of the stores.
+    /// Returns the sections of this number of rows, if the file has them and is valid.
     func sections(ofRows count: Int) -> [(name: String, count: Int)]? {
         guard let data = try? Data(contentsOf: file), let content = try? JSONDecoder().decode(Content.self, from: data),
             content.key == key, content.stamp == stamp, content.names.count == content.counts.count,
@@ -82,7 +82,7 @@ struct SectionCache {
 
     // MARK: What the sections depend on
 
-    /// `nil` where the same request may find others in the same rows.
+    /// Returns `nil` if the same request may find other sections in the same rows.
     private static func key(of translation: FetchTranslation, _ order: FetchedOrder) -> String? {
         guard let path = order.sectionPath, order.isSectionStored else { return nil }
         let request = translation.request
@@ -105,11 +105,12 @@ struct SectionCache {
 
     private static let restMilliseconds = 50.0
 
-    /// What the stores' files are like; `nil` for a store without a file, and where one was changed just now.
+    /// Returns the state of the stores' files; `nil` for a store without a file, and for one that was changed a moment
+    /// ago.
     private static func stamp(of stores: [AttachedStore]) -> String? {
         var parts: [String] = []
         for store in stores {
-            guard let url = store.url, url.isFileURL, !url.isNullDevice, let file = look(at: url.path) else {
+            guard let url = store.url, url.isStoreFile, let file = look(at: url.path) else {
                 return nil
             }
             parts.append("\(store.identifier) \(file.text)")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sections and their items, each of which is there once: what both kinds of snapshot hold.
+/// Sections and their items, each of which occurs once: the content of both kinds of snapshot.
 struct SnapshotContent<Section: Hashable, Item: Hashable> {
     private(set) var sections: [Section] = []
     /// Of each section, in the order of `sections`.
@@ -81,7 +81,7 @@ struct SnapshotContent<Section: Hashable, Item: Hashable> {
         items[place].insert(contentsOf: new, at: index ?? items[place].count)
     }
 
-    /// Takes out those that are there.
+    /// Removes the items that exist.
     mutating func delete(_ gone: [Item]) {
         let gone = Set(gone.filter { homes[$0] != nil })
         let touched = Set(gone.compactMap { homes[$0] })
@@ -137,7 +137,7 @@ struct SnapshotContent<Section: Hashable, Item: Hashable> {
         renumber(from: index)
     }
 
-    /// Takes out those that are there, with their items.
+    /// Removes the sections that exist, with their items.
     mutating func deleteSections(_ gone: [Section]) {
         for section in gone {
             guard let place = indexes.removeValue(forKey: section) else { continue }

@@ -5,9 +5,10 @@ import Foundation
 
 // Several stores, and how many rows they give.
 extension DictionaryFetch {
-    /// The dictionaries of all stores together: sorted, distinct and grouped over all of them.
+    /// Returns the dictionaries of all stores together: sorted, distinct and grouped over all of them.
     ///
-    /// One statement a store. With a limit each gives as many rows as there could be of it; groups and distinct rows, all.
+    /// One statement per store. With a limit each store returns as many rows as the result can have of it; for groups
+    /// and distinct rows, all.
     func dictionaries(ofAll stores: [AttachedStore]) throws -> [NSDictionary] {
         var maker = DictionaryMaker(keys: columns.map(\.name))
         var numbers = columns.map { _ in RecentNumbers() }
@@ -102,12 +103,12 @@ extension DictionaryFetch {
         }
     }
 
-    /// The dictionary with the elements of each composite attribute in a dictionary of its own.
+    /// Returns the dictionary with the elements of each composite attribute in a dictionary of their own.
     func nested(_ dictionary: NSMutableDictionary) -> NSMutableDictionary {
         guard hasComposites else { return dictionary }
         for column in columns {
             guard let composite = column.composite, let value = dictionary.object(forKey: column.name) else { continue }
-            // Unless it was asked for by itself as well.
+            // Unless it was also requested by itself.
             if !columns.contains(where: { $0.name == column.name && $0.composite == nil }) {
                 dictionary.removeObject(forKey: column.name)
             }
@@ -132,7 +133,7 @@ extension DictionaryFetch {
 
     private func isToMany(_ keys: [String]) -> Bool { Self.isToMany(keys, translation.entity, coordinator.runtime) }
 
-    /// Whether the path leads to many rows.
+    /// Returns whether the path has several values per row.
     static func isToMany(_ keys: [String], _ entity: EntityRuntime, _ model: ModelRuntime) -> Bool {
         var current = entity
         for key in keys {

@@ -4,12 +4,12 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Dictionary results: what the store has, unsaved changes aside.
+/// Fetches dictionaries from the stores; unsaved changes do not count.
 struct DictionaryFetch {
     struct Column {
         var name: String
         var expression: ExpressionNode
-        /// The attribute whose value it is; `nil` for IDs and computed values.
+        /// The attribute of the value; `nil` for IDs and computed values.
         var slot: EntityRuntime.Slot?
         /// The type that the description of a computed value declares.
         var resultType: AttributeType?
@@ -83,7 +83,7 @@ struct DictionaryFetch {
         for store in stores {
             try CoreDataErrors.converting {
                 var maker = DictionaryMaker(keys: columns.map(\.name))
-                // Beside the columns, whose expressions would be counted for each row.
+                // A separate array: reading the columns would count references to their expressions for each row.
                 let slots = columns.map(\.slot)
                 let externals = columns.map(\.external)
                 let hasExternals = externals.contains { $0 != nil }
@@ -117,8 +117,8 @@ struct DictionaryFetch {
         try CoreDataErrors.converting { (0..<(try countOfRows(stores))).map { _ in NSDictionary() } }
     }
 
-    /// How many objects of all stores together are in the request's window; where nothing is fetched of them, those are distinct of which
-    /// there is one.
+    /// Returns the number of objects of all stores in the request's window. If nothing is fetched of them, the distinct
+    /// ones, of which there is one.
     func countOfRows(_ stores: [AttachedStore]) throws -> Int {
         guard let first = stores.first else { return 0 }
         let total = try stores.reduce(0) { total, store in
@@ -130,7 +130,7 @@ struct DictionaryFetch {
         return FetchPlanner.counted(isDistinct ? min(total, 1) : total, translation.plan(for: first))
     }
 
-    /// What the stored bytes stand for: nil where that is a file which cannot be read.
+    /// Returns the value of the stored bytes; nil if they refer to a file that cannot be read.
     func plain(
         _ value: Value, _ external: External, _ store: AttachedStore, _ missing: inout [Missing]
     ) -> Value {
@@ -180,7 +180,7 @@ struct DictionaryFetch {
         return any as AnyObject?
     }
 
-    /// The column of a property; of a composite attribute those of its elements.
+    /// Returns the column of a property; for a composite attribute, those of its elements.
     private static func columns(
         _ property: Any, entity: EntityRuntime, in model: ModelRuntime
     ) throws -> [Column] {
@@ -197,7 +197,7 @@ struct DictionaryFetch {
         }
     }
 
-    /// The composite attribute that a path leads to, with its entity; `nil` where it leads to anything else.
+    /// Returns the composite attribute at the end of a path, with its entity; `nil` if the path ends elsewhere.
     private static func composite(
         _ path: String, _ entity: EntityRuntime, in model: ModelRuntime
     ) -> (entity: EntityRuntime, slot: Int)? {
@@ -229,7 +229,7 @@ struct DictionaryFetch {
             if case .keyPath(.evaluatedObject, let keys) = expression.node,
                 let column = try? column(keys.joined(separator: "."), entity: entity, in: model)
             {
-                // What a transformer makes of it, the attribute knows.
+                // The attribute knows what its transformer makes of the value.
                 let isTransformable = column.slot?.type == .transformable
                 return Column(
                     name: description.name, expression: expression.node, slot: isTransformable ? column.slot : nil,
@@ -274,8 +274,8 @@ struct DictionaryFetch {
 }
 
 extension ExpressionNode {
-    /// What each row of a group has one of, since it leads over a to-many, is of all rows of the group: the sum of the counts, the least
-    /// of the least. `nil` for other expressions.
+    /// Returns the aggregate over a group of an expression that has one value per row, since it follows a to-many: the
+    /// sum of the counts, the minimum of the minima. `nil` for other expressions.
     ///
     ///     books.@count        // sum:(count:(books)), as count:(books)
     ///     books.@min.pages    // min:(min:(books.pages)), as min:(books.pages)
@@ -303,7 +303,8 @@ extension ExpressionNode {
         ["count:", "sum:", "min:", "max:", "average:", "median:", "mode:", "stddev:"].contains(name)
     }
 
-    /// The function that a path with a collection operator stands for, and what it is of; `nil` of other expressions.
+    /// Returns the function that a path with a collection operator represents, and its argument; `nil` for other
+    /// expressions.
     private func ofEach(_ isToMany: ([String]) -> Bool) -> (name: String, members: ExpressionNode)? {
         guard case .keyPath(let operand, let keys) = self, let place = keys.firstIndex(where: { $0.hasPrefix("@") }),
             !keys[(place + 1)...].contains(where: { $0.hasPrefix("@") })

@@ -9,22 +9,24 @@ struct FetchTranslation {
     let request: AnyFetchRequest
     let entity: EntityRuntime
     let sorts: [FetchPlan.Sort]
-    /// What is left to objects, since no row has it: a block, a transient property, a comparator.
+    /// Whether the request needs objects for what no row has: a block, a transient property, a comparator.
     let asksObjects: Bool
     /// The request's predicate with its objects; what memory evaluates.
     private let predicate: PredicateNode?
     private let evaluator: PredicateEvaluator?
     /// The only stores that are asked; `nil` for all.
     private let affectedStores: [NSPersistentStore]?
+    /// The bounds of the primary keys of the rows that are wanted; `nil` for all.
+    var keys: ClosedRange<Int64>?
 
     /// - Parameters:
-    ///   - mayAskObjects: whether the caller evaluates and sorts objects where ``asksObjects`` says so; asked where it matters, of the
-    ///     entity.
+    ///   - mayAskObjects: whether the caller evaluates and sorts objects if ``asksObjects`` is true; called with the
+    ///     entity, only if it matters.
     ///   - clock: the time of `now()` in the predicate.
-    /// - Throws: an error for a request without entity, with an entity that the model lacks, or with a sort
-    ///   descriptor that no store can follow.
+    /// - Throws: an error for a request without an entity, with an entity that the model lacks, or with a sort
+    ///   descriptor that no store supports.
     init(
-        _ request: AnyFetchRequest, in model: ModelRuntime, clock: @autoclosure () -> StoreClock = .system,
+        _ request: AnyFetchRequest, in model: ModelRuntime, clock: @autoclosure () -> StoreClock,
         mayAskObjects: (EntityRuntime) throws -> Bool = { _ in false }
     ) throws {
         guard let name = request.entityName, !name.isEmpty else {
@@ -49,7 +51,7 @@ struct FetchTranslation {
         asksObjects =
             try sortsObjects || predicate?.asksObjects(of: entity, in: model) == true && mayAskObjects(entity)
         affectedStores = request.affectedStores.flatMap { $0.isEmpty ? nil : $0 }
-        // Where no row is looked at nobody else would tell.
+        // If no row is read, no other code reports this.
         if let predicate, predicate.hasVariable, let variable = predicate.freeVariables.first {
             throw CoreDataErrors.invalidRequest(
                 "The predicate of the request for entity '\(name)' has no value for variable $\(variable): substitute it before the "
@@ -57,17 +59,15 @@ struct FetchTranslation {
         }
     }
 
-    /// What one store is asked.
+    /// Returns the plan for one store.
     func plan(for store: AttachedStore) -> FetchPlan {
         var plan = FetchPlan(entity: entity.ordinal)
-        plan.includesSubentities = request.includesSubentities
+        (plan.includesSubentities, plan.keys) = (request.includesSubentities, keys)
         if asksObjects { return plan }
         plan.predicate = predicate.map { node in
             node.mapExpressions { $0.replacingObjects(inStore: store.identifier) }
         }
-        plan.sorts = sorts
-        plan.limit = request.boundedLimit
-        plan.offset = request.boundedOffset
+        (plan.sorts, plan.limit, plan.offset) = (sorts, request.boundedLimit, request.boundedOffset)
         return plan
     }
 
@@ -80,7 +80,7 @@ struct FetchTranslation {
                 + ".dictionaryResultType.")
     }
 
-    /// Those of dictionaries are looked at where these are made.
+    /// The properties of dictionaries are checked when these are made.
     private static func checkProperties(_ request: AnyFetchRequest, of entity: EntityRuntime) throws {
         guard request.resultType != .dictionaryResultType, let properties = request.propertiesToFetch else { return }
         for property in properties {
@@ -112,7 +112,7 @@ struct FetchTranslation {
         return request.includesSubentities ? entity.compiled.subtree.contains(ordinal) : ordinal == entity.ordinal
     }
 
-    /// - Parameter frame: what the predicate is told of the time; `nil` where that is the system's.
+    /// - Parameter frame: gives the predicate the clock's time; `nil` for the system's clock.
     func matches(_ object: NSManagedObject, in frame: EvaluationFrame? = nil) throws -> Bool {
         guard includes(object) else { return false }
         guard let evaluator else { return true }
@@ -183,7 +183,7 @@ extension NSSortDescriptor {
 }
 
 extension PredicateNode {
-    /// Whether code, a transient property, or what a transformer makes of a value, is asked for.
+    /// Returns whether the expression needs code, a transient property, or the result of a transformer.
     fileprivate func asksObjects(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
         if containsBlocks { return true }
         var found = false
@@ -199,7 +199,7 @@ extension PredicateNode {
 }
 
 extension EntityRuntime {
-    /// Whether a path leads to, or by, such a property.
+    /// Returns whether a path contains or ends with such a property.
     fileprivate func leads(_ path: [String], in model: ModelRuntime, to isWanted: (Slot) -> Bool) -> Bool {
         var (entity, rest) = (self, path[...])
         while let (slot, remainder) = entity.slot(at: rest) {
@@ -249,9 +249,9 @@ struct ObjectSorter {
 }
 
 extension NSManagedObject {
-    /// What the path leads to; null where something on it is nil.
+    /// Returns the value at the path; null if an object on the path is nil.
     ///
-    /// - Throws: ``PredicateFailure`` for a key that an object on it does not know.
+    /// - Throws: ``PredicateFailure`` for a key that an object on the path does not have.
     final func operand(atPath keys: [String]) throws -> Operand {
         var operand = Operand.object(self)
         var rest = keys[...]

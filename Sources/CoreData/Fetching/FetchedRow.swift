@@ -1,20 +1,21 @@
 import Foundation
 
-/// A struct whose stored properties are the columns of a fetch: the fastest rows of a type of yours.
+/// A struct whose stored properties are the columns of a fetch: the fastest rows of your own type.
 ///
 ///     struct Row: FetchedRow {
 ///         var name: String
 ///         var price: Double?
-///         var unit: UnitName?             // what the to-one leads to
+///         var unit: UnitName?             // the destination of the to-one
 ///         struct UnitName: FetchedRow { var name: String }
 ///     }
 ///     let rows = try context.fetch(request, as: Row.self)
 ///     // SELECT t0.ZNAME, t0.ZPRICE, t0.ZUNIT, t1.ZNAME FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
 ///
-/// There is nothing to write but the conformance. Each stored property is of a type that is a ``FetchedValue`` (every attribute type, a
-/// ``PersistentID``, an enumeration that says so, optionals of these), or is a row itself. A statement puts its values straight into the
-/// rows' memory, so that **no initialiser runs, and initial values of properties do not count**: what is no column is to be computed, or kept
-/// elsewhere. Where rows are to be checked or made otherwise, let the type be `Decodable`, which takes about twice the time.
+/// Declare only the conformance. Each stored property is a ``FetchedValue`` (every attribute type, a ``PersistentID``,
+/// an enumeration that conforms, optionals of these), or is a row itself. A statement writes its values directly into
+/// the rows' memory, so **no initialiser runs, and initial values of properties do not count**: compute values that are
+/// no columns, or keep them elsewhere. To check rows or to make them in another way, let the type be `Decodable`, which
+/// takes about twice the time.
 ///
 /// Not in Apple's API.
 public protocol FetchedRow {

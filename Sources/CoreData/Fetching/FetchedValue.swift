@@ -20,7 +20,7 @@ public struct FetchedColumn {
         return CoreDataErrors.invalidRequest("\(name) is \(value.kindName), and no \(type).")
     }
 
-    /// What a type says that decodes a value of this kind, but not this one.
+    /// Returns the error for a value of this kind that the type cannot decode.
     func refusal<T>(_ type: T.Type) -> CocoaError {
         if case .null = value { return failure(type) }
         return CoreDataErrors.invalidRequest(
@@ -29,7 +29,7 @@ public struct FetchedColumn {
     }
 }
 
-/// What the columns of a fetch are called, and whose they are: one for all rows.
+/// The names and entity of the columns of a fetch: one for all rows.
 final class RowColumns {
     let names: [String]
     let runtime: ModelRuntime
@@ -63,9 +63,9 @@ final class RowColumns {
 ///
 ///     enum Mood: Int16, FetchedValue { case calm, merry }
 public protocol FetchedValue {
-    /// The column's value.
+    /// Returns the column's value.
     ///
-    /// - Throws: an error that names the column where it holds no such value.
+    /// - Throws: an error that names the column if it has no such value.
     static func _read(_ column: FetchedColumn) throws -> Self
 }
 
@@ -193,7 +193,7 @@ extension Optional: FetchedValue where Wrapped: FetchedValue {
 }
 
 extension Value {
-    /// What an error calls the value; never its content.
+    /// The name of the value in an error; never its content.
     fileprivate var kindName: String {
         switch self {
         case .null: "nil"

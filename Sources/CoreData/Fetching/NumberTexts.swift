@@ -1,7 +1,8 @@
 import CoreDataPredicate
 import CoreDataPrimitives
 
-// A text of the model held against a number means the number's text, as in Apple's SQLite stores, where the column's type has it so:
+// A text attribute that is compared with a number is compared with the number's text. Apple's SQLite stores do the
+// same, because of the column's type:
 //
 //     zip IN {9, 10}      // zip IN {"9", "10"}
 //     zip == 9            // zip == "9"
@@ -21,7 +22,7 @@ extension PredicateNode {
 }
 
 extension PredicateNode.Comparison {
-    /// `nil` where nothing is to be replaced.
+    /// `nil` if nothing must be replaced.
     fileprivate func readingNumbersAsTexts(of entity: EntityRuntime, in model: ModelRuntime) -> Self? {
         switch comparator {
         case .equalTo, .notEqualTo:
@@ -44,7 +45,7 @@ extension PredicateNode.Comparison {
 }
 
 extension ExpressionNode {
-    /// Whether it is an attribute of kind text, of the entity or of one that its to-ones lead to.
+    /// Returns whether it is a text attribute of the entity, or of a destination of its to-ones.
     fileprivate func isText(of entity: EntityRuntime, in model: ModelRuntime) -> Bool {
         guard case .keyPath(.evaluatedObject, let keys) = self else { return false }
         var (entity, rest) = (entity, keys[...])
@@ -62,7 +63,7 @@ extension ExpressionNode {
         return constant.numberText
     }
 
-    /// The collection with texts in place of its numbers; `nil` where it has none.
+    /// The collection with texts in place of its numbers; `nil` if it has none.
     fileprivate var numberTexts: ExpressionNode? {
         switch self {
         case .constant(.collection(let members, let isOrdered)):

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The numbers that a column had of late, so that one which comes again is not made again.
+/// The most recent numbers of a column, so that a number that occurs again is not created again.
 struct RecentNumbers {
     private static let count = 512
     private var numbers = [NSNumber?](repeating: nil, count: count)

@@ -141,7 +141,7 @@ struct RowCell: Decoder, SingleValueDecodingContainer {
 
     init(_ column: FetchedColumn) { self.column = column }
 
-    /// A value of the column: of one of the attribute types directly, else by what the type decodes.
+    /// Returns a value of the column: directly for the attribute types, else with the type's decoder.
     static func decode<T: Decodable>(_ type: T.Type, _ column: FetchedColumn) throws -> T {
         if let value = type as? any FetchedValue.Type, let result = try value._read(column) as? T { return result }
         do { return try T(from: RowCell(column)) } catch is DecodingError {

@@ -2,10 +2,11 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Makes values of a `Decodable` type of the rows of a fetch.
+/// Makes values of a `Decodable` type from the rows of a fetch.
 ///
-/// The first row's columns are looked up by name and made as they are asked for. What the type asked for, in which order and as which
-/// of Swift's types, is known then: of every other row a statement puts those values into cells, from where they are taken.
+/// For the first row, columns are looked up by name and their values are made on request. This shows which columns the
+/// type requests, in which order and as which of Swift's types. For every other row a statement writes those values
+/// into cells, from which they are taken.
 final class RowDecoding {
     let columns: RowColumns
     let typeName: String
@@ -15,13 +16,13 @@ final class RowDecoding {
     /// As which type each column was asked for.
     private var asked: [CellKind?]
     private var fields: TypedFields?
-    /// A value for each field; which ones are there, a bit each says.
+    /// A value for each field; one bit for each says whether it exists.
     private let cells: UnsafeMutableRawPointer
-    /// The field of each column, with its kind; 255 where there is none.
+    /// The field of each column, with its kind; 255 for none.
     private let cellOfColumn: UnsafeMutablePointer<UInt8>
     private let kindOfColumn: UnsafeMutablePointer<CellKind>
     @exclusivity(unchecked) private var full: UInt64 = 0
-    /// The fields whose values need to be let go.
+    /// The fields whose values must be released.
     private var texts: UInt64 = 0
     private var isFirst = true
 
@@ -58,7 +59,7 @@ final class RowDecoding {
 
     // MARK: Rows
 
-    /// Goes on to a row.
+    /// Moves to a row.
     @inline(__always)
     func begin(_ tuple: FetchTuple) {
         if full & texts != 0 { letGo() }
@@ -76,7 +77,7 @@ final class RowDecoding {
         if !isFirst { plan() }
     }
 
-    /// Has statements put into cells what was asked for.
+    /// Makes statements write the requested values into cells.
     private func plan() {
         var wanted: [TypedField] = []
         for (column, kind) in asked.enumerated() where wanted.count < TypedField.most {
@@ -93,7 +94,7 @@ final class RowDecoding {
         full = tuple.write(fields, to: cells)
     }
 
-    /// Lets go of what nobody took.
+    /// Releases the values that were not taken.
     private func letGo() {
         for (column, kind) in asked.enumerated() where kind?.isText == true && cellOfColumn[column] != 255 {
             let cell = Int(cellOfColumn[column])
@@ -103,7 +104,7 @@ final class RowDecoding {
         full = 0
     }
 
-    /// The cell with a column's value, which whoever asks takes out of it; `nil` where the value is to be made.
+    /// Returns the cell with a column's value, which the caller takes out of it; `nil` if the value must be made.
     @inline(__always)
     func take(_ column: Int, _ kind: CellKind) -> UnsafeMutableRawPointer? {
         let cell = Int(cellOfColumn[column])
@@ -116,7 +117,7 @@ final class RowDecoding {
     }
 }
 
-/// As what a column is asked for.
+/// The Swift type as which a column is requested.
 enum CellKind: UInt8 {
     case text, real, single, flag, short, medium, long, date
     case textIfPresent, realIfPresent, singleIfPresent, flagIfPresent

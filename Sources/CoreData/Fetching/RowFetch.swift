@@ -10,16 +10,19 @@ struct RowFetch {
     let columns: RowColumns
 
     /// - Parameters:
-    ///   - columns: names and key paths; with `nil` those of the request.
-    ///   - typeName: the type that rows are read as; with `nil` as tuples, in which a number that is nil is 0.
+    ///   - columns: names and key paths; `nil` for those of the request.
+    ///   - typeName: the type of the rows; `nil` for tuples, in which a nil number is 0.
+    ///   - keys: the bounds of the primary keys of the rows; `nil` for all rows.
     init(
-        _ request: AnyFetchRequest, columns: [String]?, as typeName: String? = nil, in context: NSManagedObjectContext
+        _ request: AnyFetchRequest, columns: [String]?, as typeName: String? = nil, keys: ClosedRange<Int64>? = nil,
+        in context: NSManagedObjectContext
     ) throws {
         let coordinator = try context.coordinatorForRequest()
         let copy = NSFetchRequest<NSDictionary>(request)
         copy.resultType = .dictionaryResultType
         if let columns { copy.propertiesToFetch = columns }
-        let translation = try FetchTranslation(copy, in: coordinator.runtime, clock: coordinator.clock)
+        var translation = try FetchTranslation(copy, in: coordinator.runtime, clock: coordinator.clock)
+        translation.keys = keys
         fetch = try DictionaryFetch(translation, coordinator: coordinator, context: context)
         stores = try context.readStores(for: translation.entity, affected: request.affectedStores)
         self.columns = RowColumns(
@@ -27,7 +30,7 @@ struct RowFetch {
             readsNilAsZero: typeName == nil)
     }
 
-    /// Calls `body` for each row; what it gets is valid during the call only.
+    /// Calls `body` for each row; its argument is valid only during the call.
     func forEach(_ body: (FetchTuple) throws -> Void) throws {
         try CoreDataErrors.converting {
             try fetch.forEachTuple(in: stores) { tuple, store in
@@ -39,16 +42,16 @@ struct RowFetch {
 }
 
 extension NSManagedObjectContext {
-    /// Fetches values by key paths, as tuples: only these columns are read, and no objects are made.
+    /// Fetches values by key paths, as tuples: reads only these columns, and makes no objects.
     ///
     ///     let request = NSFetchRequest<Item>(entityName: "Item")
     ///     for (name, unit) in try context.fetch(request, \.name, \.unit?.name) { … }      // (String?, String?)
     ///     // SELECT t0.ZNAME, t1.ZNAME FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
     ///
-    /// The request's predicate, order, limit, offset and `returnsDistinctResults` count; unsaved changes do not, as in dictionaries.
-    /// `\.persistentID` gives IDs. A number that is nil reads as the accessor has it: as 0.
+    /// The request's predicate, order, limit, offset and `returnsDistinctResults` count. As with dictionaries, unsaved
+    /// changes do not count. `\.persistentID` returns IDs. A nil number reads as 0, as with the accessor.
     ///
-    /// - Throws: an error that names a key path that is no property, or a column whose value is not of the type.
+    /// - Throws: an error that names a key path that is no property, or a column whose value is of another type.
     ///
     /// Not in Apple's API.
     public nonisolated final func fetch<Object: NSManagedObject, First: FetchedValue, each Rest: FetchedValue>(
@@ -68,7 +71,7 @@ extension NSManagedObjectContext {
         return results.finish()
     }
 
-    /// Fetches rows as structs of yours: only the columns that it names are read, and no objects are made.
+    /// Fetches rows as your own structs: reads only the columns that the type names, and makes no objects.
     ///
     ///     struct Row: FetchedRow {
     ///         var name: String
@@ -77,9 +80,10 @@ extension NSManagedObjectContext {
     ///     let rows = try context.fetch(request, as: Row.self)
     ///     // SELECT t0.ZNAME, t0.ZPRICE FROM ZITEM t0
     ///
-    /// The stored properties' names, or key paths that the type has for them, are the model's. Where the request has `propertiesToFetch`, those
-    /// are the columns: names, key paths and `NSExpressionDescription`s, by their names. Predicate, order, limit, offset,
-    /// `returnsDistinctResults` and `propertiesToGroupBy` count; unsaved changes do not, as in dictionaries.
+    /// The names of the stored properties, or the key paths that the type declares for them, are the model's. If the
+    /// request has `propertiesToFetch`, these are the columns: names, key paths and `NSExpressionDescription`s, by
+    /// their names. Predicate, order, limit, offset, `returnsDistinctResults` and `propertiesToGroupBy` count. As with
+    /// dictionaries, unsaved changes do not count.
     ///
     /// - Throws: an error that names the type and the property that is no column, or whose column has no such value.
     ///
@@ -99,22 +103,23 @@ extension NSManagedObjectContext {
         return results.finish()
     }
 
-    /// Fetches rows as values of a type of yours that decodes itself: only the columns that it names are read, and no objects are made.
+    /// Fetches rows as values of your own `Decodable` type: reads only the columns that it names, and makes no objects.
     /// A ``FetchedRow`` takes half the time.
     ///
     ///     struct Row: Decodable {
     ///         var name: String
     ///         var price: Double?
-    ///         var unit: UnitName?             // what the to-one leads to
+    ///         var unit: UnitName?             // the destination of the to-one
     ///         struct UnitName: Decodable { var name: String }
     ///     }
     ///     let rows = try context.fetch(request, as: Row.self)
     ///     // SELECT t0.ZNAME, t0.ZPRICE, t0.ZUNIT, t1.ZNAME FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
     ///
-    /// The properties' names, or the type's `CodingKeys`, are the names of the model's properties; a value that is decoded by keys
-    /// itself is what a to-one relationship leads to. Where the request has `propertiesToFetch`, those are the columns: names, key paths
-    /// and `NSExpressionDescription`s, by their names. Predicate, order, limit, offset, `returnsDistinctResults` and
-    /// `propertiesToGroupBy` count; unsaved changes do not, as in dictionaries.
+    /// The names of the properties, or the type's `CodingKeys`, are the names of the model's properties. A value that
+    /// itself decodes keys is the destination of a to-one relationship. If the request has `propertiesToFetch`, these
+    /// are the columns: names, key paths and `NSExpressionDescription`s, by their names. Predicate, order, limit,
+    /// offset, `returnsDistinctResults` and `propertiesToGroupBy` count. As with dictionaries, unsaved changes do not
+    /// count.
     ///
     /// - Throws: an error that names the type and the property that is no column, or whose column has no such value.
     ///

@@ -1,19 +1,19 @@
 import Foundation
 
-/// The columns below one key path: those of the row, or of what a to-one leads to.
+/// The columns below one key path: those of the row, or of a to-one's destination.
 final class RowNode: Decoder {
     let row: RowDecoding
     private let prefix: String
     private var columns: [String: Int] = [:]
     private var children: [String: RowNode] = [:]
     let hasChildren: Bool
-    /// What can be asked for, in the order of the columns.
+    /// The available keys, in the order of the columns.
     private var keys: [String] = []
-    /// Of a child: the column of the to-one's key, which is nil where it leads nowhere.
+    /// For a child: the column of the to-one's key, which is nil if there is no destination.
     private var presence: Int?
     /// The keys in the order in which they were asked for.
     private var order: [String] = []
-    /// Of each its column, and its only byte; -1 where it has none, or more.
+    /// For each key its column, and its only byte; -1 if it has none or more.
     private let asked: UnsafeMutablePointer<(column: Int, byte: Int)>
     @exclusivity(unchecked) private var count = 0
     @exclusivity(unchecked) private var next = 0
@@ -72,7 +72,7 @@ final class RowNode: Decoder {
         return columns.values.allSatisfy { row.tuple[$0].isNull } && children.values.allSatisfy(\.isNil)
     }
 
-    /// Those that are not nil, as dictionaries have them.
+    /// The keys that are not nil, as in dictionaries.
     var presentKeys: [String] {
         keys.filter { key in
             if let child = children[key] { return !child.isNil }
@@ -95,7 +95,7 @@ final class RowNode: Decoder {
         return try found(key.stringValue, byte)
     }
 
-    /// What tells a key of an enumeration from its others, without asking it for its name.
+    /// Returns a byte that distinguishes a case of an enumeration from the others, without reading its name.
     @inline(__always)
     private static func byte<Key: CodingKey>(of key: Key) -> Int {
         guard MemoryLayout<Key>.size == 1 else { return -1 }
@@ -131,7 +131,7 @@ final class RowNode: Decoder {
 
     private func make<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
         let made = KeyedDecodingContainer(RowContainer<Key>(node: self))
-        // Keys of another type, as of a type's superclass, are told by their own bytes.
+        // Keys of another type, such as a superclass's, are distinguished by their own bytes.
         (order, count) = ([], 0)
         forgetContainer()
         let place = UnsafeMutablePointer<KeyedDecodingContainer<Key>>.allocate(capacity: 1)

@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Finds out which columns a type decodes: it decodes one of nothing, and notes what is asked for.
+/// Finds out which columns a type decodes: decodes a value from nothing, and records the requested keys.
 final class RowProbe {
     private(set) var columns: [String] = []
     /// Whether the type takes whatever there is, as dictionaries do.
@@ -195,7 +195,7 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? { try found(type, key) }
 
-    /// Notes the column, or those of what it leads to; a value of nothing where there is one.
+    /// Records the column, or those of its destination; returns an empty value if there is one.
     private func found<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T? {
         let path = path(key)
         node.probe.note(path)

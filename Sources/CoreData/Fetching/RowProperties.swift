@@ -2,7 +2,7 @@ import CoreDataStore
 import Foundation
 @_spi(Reflection) import Swift
 
-/// The stored properties of a ``FetchedRow``, with their key paths and where they lie.
+/// The stored properties of a ``FetchedRow``, with their key paths and positions in memory.
 struct RowProperties {
     private struct Leaf {
         let keyPath: String
@@ -19,7 +19,7 @@ struct RowProperties {
 
     private let typeName: String
     private var leaves: [Leaf] = []
-    /// Those that may be nil; others are their leaves.
+    /// The rows that may be nil; other rows are their leaves.
     private var branches: [Branch] = []
 
     /// - Throws: an error that names the property that no column can be read as.
@@ -84,7 +84,7 @@ struct RowProperties {
         return all.filter { seen.insert($0).inserted }
     }
 
-    /// How the columns of those names become such rows.
+    /// Returns how the columns of those names become such rows.
     ///
     /// - Throws: an error that names the property that is none of them.
     func writing(_ columns: [String]) throws -> RowWriting {

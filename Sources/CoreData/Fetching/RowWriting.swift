@@ -1,7 +1,8 @@
 import CoreDataPrimitives
 import CoreDataStore
 
-/// How the columns of a fetch become rows in memory: a statement puts there what it knows, the rest is read value by value.
+/// Writes the columns of a fetch into rows in memory: a statement writes the types that it supports, the others are
+/// read value by value.
 final class RowWriting {
     struct Property {
         let type: any FetchedValue.Type
@@ -10,11 +11,11 @@ final class RowWriting {
         let offset: Int
     }
 
-    /// What a to-one relationship, or a composite attribute, leads to, and which may be nil.
+    /// The destination of a to-one relationship, or a composite attribute, which may be nil.
     struct Part {
         let type: any FetchedRow.Type
         let offset: Int
-        /// The columns that are nil where the whole of it is: the to-one's own, or those of all elements.
+        /// The columns that are nil if the whole part is nil: the to-one's own, or those of all elements.
         let presence: [Int]
         let writing: RowWriting
     }
@@ -39,7 +40,7 @@ final class RowWriting {
         self.fields = TypedFields(fields + missing)
     }
 
-    /// Writes what no statement did, whose fields' bits are not set; on failure the row is empty again.
+    /// Writes the fields that no statement wrote, whose bits are not set. On failure the row is emptied.
     @inline(never)
     func writeRest(
         _ tuple: FetchTuple, _ columns: RowColumns, to row: UnsafeMutableRawPointer, written: UInt64
@@ -85,7 +86,7 @@ extension FetchedRow {
         place.initializeMemory(as: Self?.self, to: nil)
     }
 
-    /// Makes the row that is there an optional one.
+    /// Makes the row at this place an optional one.
     fileprivate static func wrap(at place: UnsafeMutableRawPointer) {
         let row = place.assumingMemoryBound(to: Self.self).move()
         place.initializeMemory(as: Self?.self, to: row)

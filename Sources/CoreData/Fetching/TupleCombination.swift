@@ -3,7 +3,8 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// How the answers of several stores to one dictionary fetch become one: what each is asked, and what is made of that.
+/// Combines the answers of several stores to one dictionary fetch: decides what each store is asked, and how the
+/// answers are merged.
 ///
 ///     name, age sorted by age, first 3        // each store: name, age, its first 3; sorted again, the first 3
 ///     team, average:(age) grouped by team     // each store: team, sum:(age), count:(age) by team; added and divided
@@ -23,12 +24,12 @@ struct TupleCombination {
         case aggregate(PredicateFunction, ExpressionNode)
     }
 
-    /// What tells a key path to a to-many, whose functions are of one row's members, from a column.
+    /// Distinguishes a key path to a to-many, whose functions apply to one row's members, from a column.
     typealias IsToMany = ([String]) -> Bool
 
-    /// What each store is asked for.
+    /// The columns that each store is asked for.
     private(set) var asked: [FetchColumn] = []
-    /// By what each store groups.
+    /// The expressions by which each store groups.
     let groups: [ExpressionNode]
     private let names: [String]
     private let isGrouped: Bool
@@ -87,7 +88,7 @@ struct TupleCombination {
         return found
     }
 
-    /// What one store is asked, of what all are asked.
+    /// Returns the plan of one store, made from the plan of all.
     func plan(_ plan: FetchPlan) -> FetchPlan {
         var plan = plan
         // Of equal rows in two stores one goes.
@@ -208,7 +209,7 @@ struct TupleCombination {
         try expression.mapOutermost { try replacement(of: $0, columns, owner) }
     }
 
-    /// What stands for a part of an expression; `nil` where its own parts are to be looked at.
+    /// Returns the replacement of a part of an expression; `nil` if its own parts must be examined.
     private mutating func replacement(
         of part: ExpressionNode, _ columns: [String: ExpressionNode], _ owner: String
     ) throws -> ExpressionNode? {

@@ -2,7 +2,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// How the elements of a tuple lie in memory: one after the other, each where its type may begin.
+/// The layout of a tuple's elements in memory: one after the other, each aligned for its type.
 struct TupleShape {
     struct Element {
         let type: any FetchedValue.Type
@@ -30,7 +30,8 @@ struct TupleShape {
     }
 }
 
-/// Rows in the making: a statement puts them into a portion, still in the processor's cache when it is moved to the others.
+/// Rows in the making: a statement puts them into a portion, still in the processor's cache when it is moved to the
+/// others.
 final class TypedRows<Row> {
     @exclusivity(unchecked) private var rows: [Row] = []
     private let portion: UnsafeMutablePointer<Row>
@@ -45,7 +46,7 @@ final class TypedRows<Row> {
         portion.deallocate()
     }
 
-    /// Where the next row is to be put.
+    /// The address of the next row.
     @inline(__always)
     func next() -> UnsafeMutableRawPointer {
         if count == capacity { empty() }
@@ -56,7 +57,7 @@ final class TypedRows<Row> {
     @inline(__always)
     func take() { count &+= 1 }
 
-    /// Takes the tuple's row, and those after it as far as the statement puts them there by itself.
+    /// Takes the tuple's row, and the following rows that the statement writes there itself.
     func take(_ tuple: FetchTuple, _ writing: RowWriting, _ columns: RowColumns) throws {
         while true {
             let place = next()
@@ -95,7 +96,7 @@ final class TypedRows<Row> {
 }
 
 extension FetchedValue {
-    /// How a statement puts such a value into memory by itself.
+    /// The form in which a statement writes such a value into memory.
     static var fieldKind: (kind: TypedField.Kind, isOptional: Bool) {
         let type: Any.Type = Self.self
         if let kind = TypedField.Kind(type) { return (kind, false) }
@@ -110,7 +111,7 @@ extension FetchedValue {
         place.initializeMemory(as: Self.self, to: try _read(column))
     }
 
-    /// What is at the place goes.
+    /// Destroys the value at this place.
     static func clear(_ place: UnsafeMutableRawPointer) {
         place.assumingMemoryBound(to: Self.self).deinitialize(count: 1)
     }

@@ -4,12 +4,13 @@ import CoreDataPrimitives
 import Foundation
 
 extension Value {
-    /// The value as one of that type: what an `NSExpressionDescription` declares decides, whatever was computed.
+    /// Returns the value converted to that type: the type that an `NSExpressionDescription` declares decides, whatever
+    /// was computed.
     ///
     ///     Value.double(3.5).converted(to: .integer32)     // 3
     ///     Value.integer(7).converted(to: .string)         // "7"
     ///
-    /// A value that cannot be of the type, as an ID or a name that is no number, stays what it is.
+    /// A value that cannot be converted, such as an ID or a text that is no number, stays unchanged.
     func converted(to type: AttributeType) -> Value {
         switch type.kind {
         case .integer:
@@ -50,7 +51,7 @@ extension Value {
         case .integer(let number): Decimal(number)
         case .decimal(let number): number
         case .string(let text): Double(text).flatMap { _ in Decimal(string: text, locale: nil) }
-        // The digits that are written, not those of the binary number.
+        // The written digits, not those of the binary number.
         default: real.flatMap { $0.isFinite ? Decimal(string: $0.description, locale: nil) : nil }
         }
     }

@@ -3,9 +3,9 @@ import Foundation
 
 /// Makes Foundation's objects of a keyed archive.
 ///
-/// Foundation's own unarchiver stops the program at one of ten archives with a broken byte: at a collection that lacks a
-/// part, at keys without values, at an object that contains itself. Archives come from stores, which a stranger may have
-/// broken, so objects of the classes below never reach it.
+/// Foundation's own unarchiver stops the program at one of ten archives with a broken byte: at a collection that lacks
+/// a part, at keys without values, at an object that contains itself. Archives come from stores, which a stranger may
+/// have broken, so objects of the classes below never reach it.
 struct ArchivedObjects {
     /// The classes that can be made, as archives name them.
     static let classNames: Set<String> = [
@@ -18,11 +18,11 @@ struct ArchivedObjects {
     /// Deeper than this, an archive is an attack or a mistake.
     private static let deepest = 256
 
-    /// What was made already: an object may be in several places.
+    /// The objects that were made already: an object may occur in several places.
     private var made: [ArchivedObject: NSObject] = [:]
     private var open: Set<ArchivedObject> = []
 
-    /// The object, or `nil` where it or a part of it is of another class, broken, or contains itself.
+    /// Returns the object, or `nil` if it or a part of it is of another class, corrupted, or contains itself.
     mutating func object(_ value: ArchivedValue) -> NSObject? {
         switch value {
         case .none: return nil
@@ -79,7 +79,7 @@ struct ArchivedObjects {
         return objects
     }
 
-    /// The elements; `nil` where the list is missing, which only an empty ordered set may lack.
+    /// Returns the elements; `nil` if the list is missing, which is allowed only for an empty ordered set.
     private static func elements(of collection: ArchivedObject) -> [ArchivedValue]? {
         guard let elements = collection.elements else { return nil }
         return elements.isEmpty && collection.list("NS.objects") == nil && !collection.isKind(of: "NSOrderedSet")
@@ -106,8 +106,8 @@ struct ArchivedObjects {
         return parts
     }
 
-    /// Whether an object can be a key or the member of a set. Foundation's decimal numbers ask themselves for their hash without
-    /// end, and collections of collections that are in many others would be compared for years.
+    /// Whether an object can be a key or the member of a set. Foundation's decimal numbers ask themselves for their
+    /// hash without end, and collections of collections that are in many others would be compared for years.
     private mutating func canHash(_ object: NSObject, inside depth: Int = 0) -> Bool {
         comparisons -= 1
         guard comparisons > 0, depth < Self.deepestHashed else { return false }
@@ -124,10 +124,10 @@ struct ArchivedObjects {
         return true
     }
 
-    /// What a set costs to be hashed grows threefold with each set that it is in.
+    /// The cost of hashing a set triples with each set that contains it.
     private static let deepestHashed = 4
 
-    /// How many more objects may be in keys and members of sets, counted as often as they are there.
+    /// The number of further objects that may be in keys and members of sets, each counted as often as it occurs.
     private var comparisons = 100_000
 
     private mutating func url(_ archived: ArchivedObject) -> NSURL? {
@@ -145,8 +145,8 @@ struct ArchivedObjects {
 
     // MARK: Archives with other classes
 
-    /// Whether what an archive has of these classes is whole, so that Foundation's unarchiver may see it. What it has of
-    /// other classes only they know.
+    /// Returns whether the archive's objects of these classes are complete, so that Foundation's unarchiver may read
+    /// it. Objects of other classes check themselves.
     static func isSound(_ archive: KeyedArchiveReader) -> Bool {
         guard archive.isSound else { return false }
         let known = archive.instances.filter { classNames.contains($0.className) }
@@ -164,7 +164,7 @@ struct ArchivedObjects {
             parts = keys + values
         } else if object.isKind(of: "NSArray") || object.isKind(of: "NSSet") || object.isKind(of: "NSOrderedSet") {
             guard let elements = elements(of: object) else { return false }
-            // Of what is numbered, Foundation takes every name that begins so for an element.
+            // Foundation treats every name with this prefix as a numbered element.
             if object.list("NS.objects") == nil, object.keys.count != elements.count + 1 { return false }
             parts = elements
         } else {

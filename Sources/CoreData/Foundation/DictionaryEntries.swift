@@ -1,20 +1,20 @@
 import Foundation
 @_spi(Reflection) import Swift
 
-/// The entries of Foundation's dictionaries, as they keep them.
+/// The storage of the entries of Foundation's dictionaries.
 ///
-/// Whoever makes a hundred thousand dictionaries of the same keys should hash the keys once. No initialiser of
-/// `NSDictionary` takes entries that are there already, and a subclass that keeps its own is no way out: a cast to
-/// `[String: Any]` finds nothing in it (docs/limits/dictionary-results.swift). So the entries are put where
-/// Foundation puts them. Where that is, the runtime tells, and it is tried out before it is relied upon; with a
-/// Foundation that keeps them elsewhere everything works by its initialisers.
+/// Code that makes 100,000 dictionaries with the same keys should hash the keys once. No initialiser of `NSDictionary`
+/// takes existing storage, and a subclass with its own storage does not help: a cast to `[String: Any]` finds nothing
+/// in it (docs/limits/dictionary-results.swift). Therefore the entries are written to the place where Foundation has
+/// them. The runtime tells that place, and a trial confirms it before it is used. If a version of Foundation has
+/// another layout, its initialisers are used.
 enum DictionaryEntries {
     typealias Entries = [NSObject: AnyObject]
 
-    /// The place of the entries in an `NSDictionary`; `nil` where they are kept in another way.
+    /// The offset of the entries in an `NSDictionary`; `nil` for another layout.
     static let offset: Int? = {
         var offset: Int?
-        // The option is the one for classes; its name stands for a variable.
+        // The option for classes; its name stands for a variable.
         _forEachField(of: NSDictionary.self, options: _EachFieldOptions(rawValue: 1)) { _, place, type, _ in
             if type == Entries.self { offset = place }
             return true
@@ -56,12 +56,13 @@ enum DictionaryEntries {
     }
 }
 
-/// Makes dictionaries of the same keys: the keys are hashed once, each dictionary copies the table and changes its values.
+/// Makes dictionaries of the same keys: the keys are hashed once, each dictionary copies the table and changes its
+/// values.
 struct DictionaryMaker {
     private let keys: [NSString]
     /// The entries with every key, and where in them each key's value is.
     private let whole: Template
-    /// Those for rows that lack some values, by the mask of what they have.
+    /// The templates for rows that lack some values, by the mask of the values that they have.
     private var partial: [UInt64: Template] = [:]
 
     private struct Template {

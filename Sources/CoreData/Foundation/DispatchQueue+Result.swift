@@ -1,11 +1,11 @@
 import Foundation
 
 extension DispatchQueue {
-    /// Runs the block on the queue and waits for its result, without keeping a thread.
+    /// Runs the block on the queue and awaits its result, without blocking a thread.
     ///
     /// - Parameters:
-    ///   - surroundings: calls what it is given, and does what is to be done before and after it.
-    ///   - rescue: throws what the block threw, which `rethrows` allows only a parameter to do.
+    ///   - surroundings: calls its argument, and does the work before and after it.
+    ///   - rescue: throws the block's error, which `rethrows` allows only a parameter to do.
     func result<T>(
         isolation: isolated (any Actor)? = #isolation, of block: @escaping @Sendable () throws -> T,
         within surroundings: @escaping @Sendable (() -> Void) -> Void = { $0() },

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Something whose members can be walked without knowing their type, as Objective-C's `for … in` does.
+/// A collection whose members can be enumerated without knowing their type, as Objective-C's `for … in` does.
 ///
-/// A model gives its entities, an entity its properties; in Swift both are sequences of those.
+/// A model enumerates its entities, an entity its properties; in Swift both are sequences of those.
 public protocol NSFastEnumeration {
     /// The members, in order.
     var enumeratedObjects: [Any] { get }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an observer wants to be told with a change.
+/// The values that an observer receives with a change.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The bits of the options.
     public let rawValue: UInt
@@ -12,7 +12,7 @@ public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     public static let new = NSKeyValueObservingOptions(rawValue: 1)
     /// The value before the change.
     public static let old = NSKeyValueObservingOptions(rawValue: 2)
-    /// A first call at once, with the value as it is.
+    /// A first call immediately, with the current value.
     public static let initial = NSKeyValueObservingOptions(rawValue: 4)
     /// A call before each change as well.
     public static let prior = NSKeyValueObservingOptions(rawValue: 8)
@@ -23,13 +23,13 @@ public struct NSKeyValueObservedChange<Value> {
     /// The kinds of changes.
     public typealias Kind = NSKeyValueChange
 
-    /// How the value changes: always `.setting`.
+    /// The kind of change: always `.setting`.
     ///
-    /// Differs from Apple: of a to-many, too, whose values are then all members.
+    /// Differs from Apple: also for a to-many, whose values are then all members.
     public let kind: Kind
-    /// The value after the change, where `.new` asks for it.
+    /// The value after the change, if `.new` is requested.
     public let newValue: Value?
-    /// The value before the change, where `.old` asks for it.
+    /// The value before the change, if `.old` is requested.
     public let oldValue: Value?
     /// The positions of members; always `nil`.
     public let indexes: IndexSet?
@@ -62,10 +62,10 @@ public final class NSKeyValueObservation: NSObject, @unchecked Sendable {
 
 /// Objects whose properties can be observed by key path: managed objects, migration managers and progress objects.
 ///
-/// Differs from Apple: nothing else can be observed, since Swift tells nobody of changes off Apple's platforms.
+/// Differs from Apple: no other objects can be observed, since Swift does not report changes off Apple's platforms.
 public protocol KeyValueObserving: AnyObject {}
 
-/// Those who observe properties of one object, by whatever names the object has for its properties.
+/// The observers of properties of one object, by the object's names of its properties.
 final class PropertyObservers<Name: Equatable>: @unchecked Sendable {
     // Safe because the lock guards the list; observers are called by the thread that changes the object.
 

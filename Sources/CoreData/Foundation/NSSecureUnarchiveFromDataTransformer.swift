@@ -9,7 +9,7 @@ import Foundation
 /// Core Data uses it the other way round than other transformers: the attribute's value is the transformed one, the
 /// stored data the original.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
-    /// The classes that the outermost object may have; those of property lists, URLs, UUIDs and null at first.
+    /// The classes that the root object may have; by default those of property lists, URLs, UUIDs and null.
     open class var allowedTopLevelClasses: [AnyClass] {
         [
             NSArray.self, NSDictionary.self, NSSet.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
@@ -21,14 +21,14 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer {
 
     open override class func allowsReverseTransformation() -> Bool { true }
 
-    /// The object in archived data; `nil` where the data is no archive or has an object of another class.
+    /// Returns the object in archived data; `nil` if the data is no archive or has an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
         return SecureArchive.object(ofClasses: type(of: self).allowedTopLevelClasses, from: data)
     }
 
-    /// The object as archived data; `nil` where it, or something in it, cannot be archived securely, or is of a class that
-    /// ``transformedValue(_:)`` would not let through.
+    /// Returns the object as archived data; `nil` if it, or an object in it, cannot be archived securely, or is of a
+    /// class that ``transformedValue(_:)`` would refuse.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         value.flatMap { SecureArchive.data(of: $0, ofClasses: type(of: self).allowedTopLevelClasses) }
     }

@@ -8,7 +8,7 @@ import Foundation
 /// An initialiser of a protocol can set `self`, one of a class that is not `required` cannot be called for a subclass.
 public protocol SetLiteralMaking: ExpressibleByArrayLiteral where ArrayLiteralElement == Any {}
 
-// Foundation conforms so itself on Apple's platforms; where it does so here this goes.
+// Foundation itself conforms on Apple's platforms. Remove this when it does so here.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension NSSet: @retroactive ExpressibleByArrayLiteral, SetLiteralMaking {
     /// A set has elements of any class.
@@ -16,9 +16,9 @@ extension NSSet: @retroactive ExpressibleByArrayLiteral, SetLiteralMaking {
 }
 
 extension SetLiteralMaking {
-    /// Makes a set of the elements, each of them once; it is an `NSMutableSet`, which can stand for an `NSSet` too.
+    /// Creates a set of the elements, each once. It is an `NSMutableSet`, which can also be used as an `NSSet`.
     ///
-    /// The class that the literal is wanted as is not known here, since the conformance is `NSSet`'s.
+    /// The requested class is not known here, since the conformance is `NSSet`'s.
     ///
     /// - Precondition: it is no `NSCountedSet` or other subclass: use its own initialisers.
     public init(arrayLiteral elements: Any...) {

@@ -5,7 +5,7 @@ import Foundation
 ///     center.addObserver(self, selector: Library.didSave(_:), name: .NSManagedObjectContextDidSave, object: context)
 ///     center.removeObserver(self)
 ///
-/// As there, the centre does not keep the observer: one that is gone is called no more, with or without
+/// As there, the centre does not retain the observer: a deallocated one is not called any more, with or without
 /// `removeObserver(_:)`. The method runs on the thread that posts, before the post returns.
 extension NotificationCenter {
     /// Calls the method for each notification of that name and from that object; `nil` stands for any.
@@ -66,7 +66,7 @@ private final class MethodObservers: Sendable {
 
     private struct State {
         var registrations: [ObjectIdentifier: [Registration]] = [:]
-        /// After how many additions observers that are gone are forgotten.
+        /// The number of additions after which deallocated observers are forgotten.
         var untilSweep = 64
     }
 
@@ -87,7 +87,7 @@ private final class MethodObservers: Sendable {
         }
         let registration = Registration(
             center: center, observer: observer, name: name, object: object.map { $0 as AnyObject }, token: token)
-        // Let go of outside the lock: whoever goes with it may remove itself in its deinitialiser.
+        // Released outside the lock: a deinitialiser that runs then may remove its own observers.
         var held: [AnyObject] = []
         let gone = lock.withLock {
             state.registrations[ObjectIdentifier(observer), default: []].append(registration)
@@ -96,15 +96,15 @@ private final class MethodObservers: Sendable {
         for registration in gone { registration.center?.removeObserver(registration.token as Any) }
     }
 
-    /// Takes out what the observer registered, and returns the centre's tokens for it.
+    /// Removes the observer's registrations, and returns the centre's tokens for them.
     func remove(
         _ observer: AnyObject, from center: NotificationCenter, name: NSNotification.Name?, object: Any?
     ) -> [any NSObjectProtocol] {
         let object = object.map { $0 as AnyObject }
         let key = ObjectIdentifier(observer)
         return lock.withLock {
-            // Whatever has the observer's address is the observer's: a weak reference to it is nil already while it
-            // goes away, which is when most observers are removed.
+            // All registrations with the observer's address are its own: a weak reference to it is nil already while it
+            // is deallocated, which is when most observers are removed.
             let all = state.registrations[key] ?? []
             let removed = all.filter {
                 ($0.center === center || $0.center == nil) && (name == nil || $0.name == name)
@@ -112,7 +112,7 @@ private final class MethodObservers: Sendable {
             }
             let kept = all.filter { registration in !removed.contains { $0.token === registration.token } }
             state.registrations[key] = kept.isEmpty ? nil : kept
-            // A token of a centre that is gone may be equal to one that this centre gave to somebody else.
+            // A token of a deallocated centre may be equal to one that this centre gave to another observer.
             return removed.filter { $0.center != nil }.map(\.token)
         }
     }

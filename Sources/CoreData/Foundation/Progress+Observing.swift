@@ -9,14 +9,14 @@ extension KeyValueObserving where Self: Progress {
     ///
     ///     let observation = result.progress?.observe(\.completedUnitCount) { progress, _ in bar.set(progress.fractionCompleted) }
     ///
-    /// Differs from Apple: Foundation tells nobody of changes here. The property is read 50 times a second, on a queue of its own, and
-    /// whenever an asynchronous fetch moves its progress on, by the thread that fetches. A value that holds for less than that may be
-    /// missed.
+    /// Differs from Apple: Foundation does not report changes here. The property is read 50 times a second, on a queue
+    /// of its own. In addition, a thread that runs an asynchronous fetch reads it whenever it advances its progress. A
+    /// value that lasts for a shorter time may be missed.
     ///
     /// - Parameters:
-    ///   - keyPath: a property whose values can be compared; changes of others are not seen.
-    ///   - options: what the handler wants to be told; there are no calls before a change.
-    /// - Returns: what ends the observation when it is released.
+    ///   - keyPath: a property whose values can be compared; changes of other properties are not noticed.
+    ///   - options: the values that the handler receives; there are no calls before a change.
+    /// - Returns: an observation, which ends when it is released.
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
@@ -30,7 +30,7 @@ extension KeyValueObserving where Self: Progress {
 
 /// One observed property of a progress.
 private final class ProgressWatch<Object: Progress, Value>: @unchecked Sendable {
-    // Safe because the lock guards the value that was told of last.
+    // Safe because the lock guards the value that was reported last.
     private let lock = NSRecursiveLock()
     private weak var progress: Object?
     private let keyPath: KeyPath<Object, Value>
@@ -49,7 +49,7 @@ private final class ProgressWatch<Object: Progress, Value>: @unchecked Sendable 
         known = progress[keyPath: keyPath]
     }
 
-    /// Reads the property, and tells of it where it has changed.
+    /// Reads the property, and reports it if it has changed.
     func look() {
         lock.lock()
         defer { lock.unlock() }
@@ -107,7 +107,7 @@ final class ProgressWatches: Sendable {
         }
     }
 
-    /// Has all of them read.
+    /// Lets all of them read.
     func look() {
         for look in state.withLock({ Array($0.looks.values) }) { look() }
     }

@@ -1,12 +1,12 @@
 import CoreDataModel
 import Foundation
 
-/// Archives objects, and unarchives objects of given classes, answering `nil` where that cannot be done.
+/// Archives objects, and unarchives objects of given classes; returns `nil` if that is not possible.
 ///
-/// Foundation stops the program at an object that has no coding and at one of a class that is not allowed. Values and
-/// stored data must not be able to do that, so both are looked at before Foundation sees them.
+/// Foundation stops the program at an object without coding and at a class that is not allowed. Values and stored data
+/// must not be able to do that, so both are checked before Foundation reads them.
 enum SecureArchive {
-    /// The object as an archive, or `nil` where it or something in its collections cannot be archived.
+    /// Returns the archived object, or `nil` if it or an object in its collections cannot be archived.
     static func data(of object: Any, requiringSecureCoding isSecure: Bool = true) -> Data? {
         guard canArchive(object as AnyObject, isSecure: isSecure) else { return nil }
         let data = try? NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: isSecure)
@@ -38,16 +38,16 @@ enum SecureArchive {
         }
     }
 
-    /// Whether Foundation's archiver can name the object's class: it stops the program at one inside a type or a function, and at a generic
-    /// one.
+    /// Whether Foundation's archiver can name the object's class: it stops the program at one inside a type or a
+    /// function, and at a generic one.
     private static func hasArchivableClass(_ object: AnyObject) -> Bool {
         sequence(first: type(of: object), next: { _getSuperclass($0) }).allSatisfy {
             String(reflecting: $0).split(separator: ".", omittingEmptySubsequences: false).count == 2
         }
     }
 
-    /// The archived object whatever its class, or `nil` where the data is no archive or has a class that is not in the
-    /// program. For archives that the program wrote itself.
+    /// Returns the archived object of any class, or `nil` if the data is no archive or has a class that is not in the
+    /// program. For archives that the program itself wrote.
     static func object(from data: Data) -> Any? {
         guard let archive = try? KeyedArchiveReader(data) else { return nil }
         if hasOnlyFoundation(archive) {
@@ -63,10 +63,10 @@ enum SecureArchive {
         return unarchiver.error == nil ? object : nil
     }
 
-    /// The archived object, or `nil` where the data is no archive or has an object that is not allowed.
+    /// Returns the archived object, or `nil` if the data is no archive or has an object that is not allowed.
     ///
-    /// Objects inside an object of the application's own may be of any class with secure coding, because only that
-    /// object knows what it consists of.
+    /// Objects inside an object of an application's class may be of any class with secure coding, because only that
+    /// class knows its parts.
     static func object(ofClasses allowed: [AnyClass], from data: Data) -> Any? {
         guard let archive = try? KeyedArchiveReader(data), let strangers = strangers(in: archive, allowed: allowed)
         else {
@@ -86,11 +86,12 @@ enum SecureArchive {
             if unarchiver.error != nil { return nil }
         }
         guard let object else { return nil }
-        // Strings and numbers are in an archive as they are, without a class to look at.
+        // Strings and numbers have no class in an archive that could be checked.
         return isKind(type(of: object as AnyObject), ofOneOf: allowed) ? object : nil
     }
 
-    /// The classes of an archive that are not allowed, but inside of one that is; `nil` where it may not be read for them.
+    /// Returns the archive's classes that are not allowed but may be inside an allowed one; `nil` if the archive must
+    /// not be read because of them.
     private static func strangers(in archive: KeyedArchiveReader, allowed: [AnyClass]) -> [AnyClass]? {
         guard let classes = classes(in: archive), classes.allSatisfy({ $0 is NSSecureCoding.Type }) else { return nil }
         let strangers = classes.filter { !isKind($0, ofOneOf: allowed) }
@@ -115,7 +116,7 @@ enum SecureArchive {
         ]
     }
 
-    /// The classes that an archive names; `nil` where it names one that is not in the program.
+    /// Returns the classes that an archive names; `nil` if one of them is not in the program.
     private static func classes(in archive: KeyedArchiveReader) -> [AnyClass]? {
         var classes: [AnyClass] = []
         for name in archive.classNames {

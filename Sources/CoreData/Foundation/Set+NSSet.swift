@@ -1,8 +1,8 @@
 import Foundation
 
 extension Set where Element: NSManagedObject {
-    /// Makes a set of the members of a to-many relationship, as Swift does on Apple's platforms where a function is
-    /// wanted that takes an `NSSet`.
+    /// Creates a set of the members of a to-many relationship. On Apple's platforms Swift does this if a function with
+    /// an `NSSet` parameter is needed.
     ///
     ///     folder.notes.flatMap(Set<Note>.init) ?? []      // notes: NSSet?
     ///

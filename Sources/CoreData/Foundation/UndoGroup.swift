@@ -1,6 +1,6 @@
 /// Something that an undo manager can call to take a change back.
 class UndoAction {
-    /// Whose action it is, by address: a target that goes away can no longer be referred to, only compared.
+    /// The address of the action's target: a target that is being deallocated can only be compared.
     final let target: ObjectIdentifier
     final var isDiscardable = false
 
@@ -9,9 +9,9 @@ class UndoAction {
     func perform() {}
 }
 
-/// An action that calls a handler with its target, which it does not keep.
+/// An action that calls a handler with its target, which it does not retain.
 ///
-/// The one allocation of a registration, beside the handler itself.
+/// The only allocation of a registration besides the handler itself.
 final class TargetedUndoAction<Target: AnyObject>: UndoAction {
     private weak var object: Target?
     private let handler: (Target) -> Void
@@ -79,7 +79,7 @@ final class UndoGroup {
         return group
     }
 
-    /// Takes the newest action out, those of inner groups among them.
+    /// Removes and returns the newest action, including those of inner groups.
     func popLastAction() -> UndoAction? {
         while let item = items.popLast() {
             switch item {
@@ -114,10 +114,10 @@ final class UndoGroup {
         1 << ((UInt64(UInt(bitPattern: target)) &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
-    /// Takes the target's actions out, and the inner groups that had no others.
+    /// Removes the target's actions, and inner groups that had no others.
     ///
-    /// - Parameter removed: what was taken out. The caller lets go of it when its lists are in order again, because what
-    ///   goes with an action may call the undo manager.
+    /// - Parameter removed: receives the removed items. The caller releases them after its lists are consistent again,
+    ///   because a deinitialiser that runs then may call the undo manager.
     func remove(actionsOf target: ObjectIdentifier, into removed: inout [Item]) {
         guard targets & Self.mark(of: target) != 0 else { return }
         var kept: [Item] = []

@@ -6,7 +6,7 @@ extension UndoManager {
         post(.NSUndoManagerDidOpenUndoGroup)
     }
 
-    /// Opens the group that is there without being asked for, if it is not open: the event's, or what undo and redo record.
+    /// Opens the implicit group if it is not open: the event's, or the one that records undo and redo.
     func openImplicitGroup() {
         if openGroups.isEmpty {
             guard operation != nil || groupsByEvent else { return }
@@ -30,7 +30,7 @@ extension UndoManager {
         post(.NSUndoManagerDidCloseUndoGroup, isDiscardable: group.isDiscardable)
     }
 
-    /// Puts a closed group where it belongs.
+    /// Adds a closed group to its parent or list.
     func keep(_ group: UndoGroup) {
         if let outer = openGroups.last {
             outer.append(group)
@@ -45,10 +45,10 @@ extension UndoManager {
         }
     }
 
-    /// Forgets the oldest steps where there are more than ``levelsOfUndo``.
+    /// Forgets the oldest steps if there are more than ``levelsOfUndo``.
     func trim() {
         guard levelsOfUndo > 0 else { return }
-        // Let go of when the lists are in order again: what goes with an action may call this undo manager.
+        // Released after the lists are consistent again: a deinitialiser that runs then may call this undo manager.
         let all = (undoSteps, redoSteps)
         if all.0.count > levelsOfUndo { undoSteps = all.0.suffix(levelsOfUndo) }
         if all.1.count > levelsOfUndo { redoSteps = all.1.suffix(levelsOfUndo) }
@@ -63,7 +63,7 @@ extension UndoManager {
         endUndoGrouping()
     }
 
-    /// Closes the event's group at the end of a turn of the main queue; where a run loop turns, only in its modes.
+    /// Closes the event's group at the end of a turn of the main queue; if a run loop turns, only in its modes.
     func endTurn() {
         if let mode = RunLoop.current.currentMode, !runLoopModes.contains(mode), !runLoopModes.contains(.common) {
             return
@@ -71,13 +71,13 @@ extension UndoManager {
         endEvent()
     }
 
-    /// Has the run loop close the event's group at the end of the turn, and the main queue where it is served without a run
-    /// loop; each once.
+    /// Makes the run loop close the event's group at the end of the turn, and the main queue if it is served without a
+    /// run loop; each once.
     func closeEventGroupLater() {
         guard hasEventGroup, operation == nil, followsRunLoop else { return }
         closeEventGroupOnMainQueue()
         let loop = RunLoop.current
-        // The loop of another thread than the main one may never run: it would only gather what it is asked.
+        // The loop of a thread other than the main one may never run: the requests would only accumulate.
         guard !closesLater || closingLoop !== loop, Thread.isMainThread || loop.currentMode != nil else { return }
         closesLater = true
         closingLoop = loop
@@ -95,7 +95,7 @@ extension UndoManager {
     private func closeEventGroupOnMainQueue() {
         guard !closesOnMainQueue, Confinement.isMain else { return }
         closesOnMainQueue = true
-        // Safe because the main queue runs where the undo manager is used.
+        // Safe because the main queue runs on the thread that uses the undo manager.
         nonisolated(unsafe) weak let weakly = self
         DispatchQueue.main.async {
             guard let manager = weakly else { return }
@@ -106,7 +106,7 @@ extension UndoManager {
 
     // MARK: Registering
 
-    /// Registers for a context what it did in an event: in the open group, or as a step of its own where there is none.
+    /// Registers a context's changes of an event: in the open group, or as a step of its own if no group is open.
     func registerEvent<Target: AnyObject>(of target: Target, handler: @escaping (Target) -> Void) {
         guard isUndoRegistrationEnabled else { return }
         let isAlone = openGroups.isEmpty && operation == nil && !groupsByEvent
@@ -115,7 +115,7 @@ extension UndoManager {
         if isAlone { endUndoGrouping() }
     }
 
-    /// What a name is given to: the open groups, or the last step where none is open.
+    /// The groups that a name applies to: the open groups, or the last step if none is open.
     var namedGroups: [UndoGroup] {
         guard isUndoRegistrationEnabled else { return [] }
         openImplicitGroup()

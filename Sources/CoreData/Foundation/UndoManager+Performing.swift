@@ -1,7 +1,7 @@
 import Foundation
 
 extension UndoManager {
-    /// Calls the actions of the last group, newest first, while what they register is recorded as one group.
+    /// Calls the actions of the last group, newest first; actions that they register are recorded as one group.
     func perform(_ operation: Operation) {
         self.operation = operation
         suspendedGroups = openGroups
@@ -44,7 +44,7 @@ extension UndoManager {
         Self.stop("\(name) was called while \(gerund): do not invoke this method while undoing or redoing")
     }
 
-    /// The open groups that undo would take back.
+    /// The open groups that undo would undo.
     var openUndoGroups: [UndoGroup] {
         operation == nil || operation == .redo && suspendedGroups.isEmpty ? openGroups : suspendedGroups
     }
@@ -52,7 +52,7 @@ extension UndoManager {
     /// The open groups that redo would do again.
     var openRedoGroups: [UndoGroup] { operation == .undo ? openGroups : [] }
 
-    /// The step that undo would take back.
+    /// The step that undo would undo.
     var nextUndo: UndoGroup? { next(openUndoGroups, undoSteps) }
 
     /// The step that redo would do again.

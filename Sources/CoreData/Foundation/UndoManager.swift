@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps how to take changes back, and takes them back.
+/// Records how to undo changes, and undoes them.
 ///
 ///     func rename(_ city: City, to name: String) {
 ///         let old = city.name
@@ -11,14 +11,14 @@ import Foundation
 ///     undoManager.undo()      // the old name; the handler registered how to redo
 ///     undoManager.redo()      // the new name
 ///
-/// What is registered in one turn of the run loop is one step. Where no run loop runs, a step ends when ``undo()`` is
-/// called; turn ``groupsByEvent`` off and use ``beginUndoGrouping()`` and ``endUndoGrouping()`` for steps of your own.
+/// All registrations in one turn of the run loop are one step. Without a run loop, a step ends when ``undo()`` is
+/// called. For steps of your own, turn ``groupsByEvent`` off and use ``beginUndoGrouping()`` and ``endUndoGrouping()``.
 ///
 /// An undo manager belongs to the thread, queue or actor that uses it.
 ///
 /// Differs from Apple: there is no Objective-C runtime, so `registerUndo(withTarget:selector:object:)` and
-/// `prepare(withInvocationTarget:)` do not exist. The class belongs to no actor, where Apple's newest SDKs give it to the
-/// main one: contexts with queues of their own have undo managers too.
+/// `prepare(withInvocationTarget:)` do not exist. The class belongs to no actor, while Apple's newest SDKs isolate it
+/// to the main actor: contexts with private queues have undo managers, too.
 open class UndoManager: NSObject {
     /// A name for something that is kept with a step.
     public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
@@ -40,14 +40,14 @@ open class UndoManager: NSObject {
     /// The steps, oldest first.
     final var undoSteps: [UndoGroup] = []
     final var redoSteps: [UndoGroup] = []
-    /// The groups that registrations go to, outermost first. While undoing and redoing, those of what is being recorded.
+    /// The groups that registrations are added to, outermost first. While undoing and redoing, those of the recording.
     final var openGroups: [UndoGroup] = []
     /// The groups that were open when undoing or redoing began.
     final var suspendedGroups: [UndoGroup] = []
     final var operation: Operation?
-    /// What is being undone or redone: the actions that are still to be called.
+    /// The actions that undo or redo must still call.
     final var performed: UndoGroup?
-    /// Whether what is being undone or redone may be thrown away.
+    /// Whether the step that is being undone or redone is discardable.
     final var performsDiscardable = false
     private var disabledCount = 0
     /// Whether the outermost open group is the event's.
@@ -57,8 +57,8 @@ open class UndoManager: NSObject {
     final weak var closingLoop: RunLoop?
     /// Whether the main queue was asked to close it.
     final var closesOnMainQueue = false
-    /// Whether events are turns of the run loop. Where they are not, ``endEvent()`` is called at the end of one: a context
-    /// with a queue of its own does so, because the main thread's run loop may turn while the queue is at work.
+    /// Whether events are turns of the run loop. If not, ``endEvent()`` is called at the end of an event: a context
+    /// with a private queue does so, because the main thread's run loop may turn while the queue works.
     final var followsRunLoop = true
 
     /// Whether the first registration of an event opens a group that closes at the end of the event, on at first.
@@ -66,7 +66,7 @@ open class UndoManager: NSObject {
     /// An event is a turn of the run loop of the thread that registers.
     open var groupsByEvent = true
 
-    /// How many steps are kept, the newest; 0, as it is at first, for all.
+    /// The maximum number of steps, of which the newest are kept; 0, the default, for all.
     open var levelsOfUndo = 0 {
         didSet { trim() }
     }
@@ -78,9 +78,9 @@ open class UndoManager: NSObject {
 
     // MARK: Groups
 
-    /// Opens a group: what is registered until ``endUndoGrouping()`` is taken back together.
+    /// Opens a group: all registrations until ``endUndoGrouping()`` are undone together.
     ///
-    /// Where groups follow events and none is open, the event's group is opened first, and this one in it.
+    /// If groups follow events and none is open, the event's group is opened first, and this one in it.
     open func beginUndoGrouping() {
         openImplicitGroup()
         if !openGroups.isEmpty { post(.NSUndoManagerCheckpoint) }
@@ -98,12 +98,12 @@ open class UndoManager: NSObject {
         closeEventGroupLater()
     }
 
-    /// How many groups are open, one in the other; while undoing and redoing, of those that record it.
+    /// The number of open groups, one inside the other; while undoing and redoing, of those that record.
     open var groupingLevel: Int { openGroups.count }
 
     // MARK: Registering
 
-    /// Keeps nothing of what is registered until ``enableUndoRegistration()`` was called as often.
+    /// Ignores registrations until ``enableUndoRegistration()`` was called the same number of times.
     open func disableUndoRegistration() { disabledCount += 1 }
 
     /// Ends what ``disableUndoRegistration()`` began; without it, the program stops.
@@ -114,13 +114,14 @@ open class UndoManager: NSObject {
         disabledCount -= 1
     }
 
-    /// Whether what is registered is kept.
+    /// Whether registrations are recorded.
     open var isUndoRegistrationEnabled: Bool { disabledCount == 0 }
 
-    /// Keeps a handler that takes a change back. The target is not kept: when it is gone, the handler is not called.
+    /// Records a handler that undoes a change. The target is not retained: after it was deallocated, the handler is not
+    /// called.
     ///
-    /// While undoing, it is kept for redo. Otherwise nothing can be redone any more, unless this is a redo. Where groups do
-    /// not follow events and none is open, the program stops.
+    /// While undoing, the handler is recorded for redo. Otherwise nothing can be redone any more, unless this is a
+    /// redo. If groups do not follow events and none is open, the program stops.
     public func registerUndo<TargetType: AnyObject>(
         withTarget target: TargetType, handler: @escaping (TargetType) -> Void
     ) {
@@ -131,15 +132,15 @@ open class UndoManager: NSObject {
         action.isDiscardable = performsDiscardable
         group.append(action)
         guard operation == nil, !redoSteps.isEmpty else { return }
-        // Let go of when the list is in order again: what goes with an action may call this undo manager.
+        // Released after the list is consistent again: a deinitialiser that runs then may call this undo manager.
         let gone = redoSteps
         redoSteps = []
         withExtendedLifetime(gone) {}
     }
 
-    /// Forgets everything, open groups too, and turns registration on again.
+    /// Forgets everything, including open groups, and enables registration again.
     ///
-    /// In a handler, what has not been undone yet is forgotten as well, and the group that records is empty.
+    /// Called in a handler, it also forgets what has not been undone yet, and the recording group is empty.
     open func removeAllActions() {
         let gone = (undoSteps, redoSteps, openGroups, suspendedGroups, performed?.removeAll())
         undoSteps = []
@@ -151,8 +152,8 @@ open class UndoManager: NSObject {
         withExtendedLifetime(gone) {}
     }
 
-    /// Forgets what was registered with the target, and the steps that had nothing else. Groups stay open, and registration
-    /// stays off where it is.
+    /// Forgets all registrations with the target, and steps that had no others. Groups stay open, and registration
+    /// stays disabled if it is.
     open func removeAllActions(withTarget target: Any) {
         let target = ObjectIdentifier(target as AnyObject)
         var removed: [UndoGroup.Item] = []
@@ -175,9 +176,9 @@ open class UndoManager: NSObject {
         undoNestedGroup()
     }
 
-    /// Takes the last closed group back, be it a step or a part of the group that is open. All of it is one step to redo.
+    /// Undoes the last closed group, which is a step or a part of the open group. All of it is one step to redo.
     ///
-    /// Where something was registered in the open group since, the program stops: close the group first.
+    /// If the open group has newer registrations, the program stops: close the group first.
     open func undoNestedGroup() {
         refuseInHandlers("undoNestedGroup")
         let hadNone = openGroups.isEmpty
@@ -192,9 +193,9 @@ open class UndoManager: NSObject {
         perform(.undo)
     }
 
-    /// Does again what was undone last, if nothing was registered since. All of it is one step to undo.
+    /// Redoes the last undone step, if there were no registrations since. All of it is one step to undo.
     ///
-    /// In a handler that undoes or redoes, the program stops.
+    /// In a handler of undo or redo, the program stops.
     open func redo() {
         refuseInHandlers("redo")
         post(.NSUndoManagerCheckpoint)
@@ -206,7 +207,7 @@ open class UndoManager: NSObject {
     /// Whether there is something to undo, in an open group too.
     open var canUndo: Bool { nextUndo != nil }
 
-    /// Whether there is something to redo. Asks first for what is to be registered, which might put an end to that.
+    /// Whether there is a step to redo. First lets observers register pending changes, which may end that.
     open var canRedo: Bool {
         post(.NSUndoManagerCheckpoint)
         return nextRedo != nil
@@ -226,47 +227,47 @@ open class UndoManager: NSObject {
 
     // MARK: What is said of a step
 
-    /// Names the step: that of the open groups, or the last one. An empty name takes the name away.
+    /// Names the step: that of the open groups, or the last one. An empty name removes the name.
     ///
-    /// While registration is off, nothing is named. Where groups follow events and none is open, the event's is opened, so
-    /// that what the event registers later has the name.
+    /// While registration is disabled, nothing is named. If groups follow events and none is open, the event's group is
+    /// opened, so that later registrations of the event get the name.
     open func setActionName(_ actionName: String) { for group in namedGroups { group.name = actionName } }
 
-    /// The name of the step that ``undo()`` would take back; empty where there is none.
+    /// The name of the step that ``undo()`` would undo; empty if there is none.
     open var undoActionName: String { nextUndo?.name ?? "" }
 
-    /// The name of the step that ``redo()`` would do again; empty where there is none.
+    /// The name of the step that ``redo()`` would redo; empty if there is none.
     open var redoActionName: String { nextRedo?.name ?? "" }
 
-    /// What a menu says for undo: "Undo Rename".
+    /// The menu title for undo: "Undo Rename".
     open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
 
-    /// What a menu says for redo: "Redo Rename".
+    /// The menu title for redo: "Redo Rename".
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
-    /// What a menu says for undoing a step of that name, in English unless overridden.
+    /// Returns the menu title for undoing a step of that name, in English unless overridden.
     open func undoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Undo" : "Undo \(actionName)"
     }
 
-    /// What a menu says for redoing a step of that name, in English unless overridden.
+    /// Returns the menu title for redoing a step of that name, in English unless overridden.
     open func redoMenuTitle(forUndoActionName actionName: String) -> String {
         actionName.isEmpty ? "Redo" : "Redo \(actionName)"
     }
 
-    /// Keeps something with the step, as ``setActionName(_:)`` keeps its name; `nil` takes it away.
+    /// Stores a value with the step, as ``setActionName(_:)`` stores its name; `nil` removes it.
     open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) {
         for group in namedGroups { group.userInfo[key] = info }
     }
 
-    /// What is kept with the step that ``undo()`` would take back.
+    /// Returns the value stored with the step that ``undo()`` would undo.
     open func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { nextUndo?.userInfo[key] }
 
-    /// What is kept with the step that ``redo()`` would do again.
+    /// Returns the value stored with the step that ``redo()`` would redo.
     open func redoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { nextRedo?.userInfo[key] }
 
-    /// Says whether what was registered last may be thrown away where a document cannot be saved: it changed only what is
-    /// seen, for example. Where no group is open, says it of the last step.
+    /// Sets whether the last registration may be discarded if a document cannot be saved; for example, because it
+    /// changed only the display. If no group is open, applies to the last step.
     open func setActionIsDiscardable(_ discardable: Bool) {
         guard isUndoRegistrationEnabled else { return }
         if let group = openGroups.last(where: { !$0.isEmpty }) {
@@ -276,7 +277,7 @@ open class UndoManager: NSObject {
         }
     }
 
-    /// Whether all of the step that ``undo()`` would take back may be thrown away.
+    /// Whether the whole step that ``undo()`` would undo may be discarded.
     open var undoActionIsDiscardable: Bool { nextUndo?.isDiscardable ?? false }
 
     /// Whether all of the step that ``redo()`` would do again may be thrown away.

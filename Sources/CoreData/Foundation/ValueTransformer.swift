@@ -47,7 +47,7 @@ open class ValueTransformer: NSObject {
     /// Whether ``reverseTransformedValue(_:)`` works.
     open class func allowsReverseTransformation() -> Bool { true }
 
-    /// The value that the given one becomes; as it is unless overridden.
+    /// Returns the transformed value; the value itself unless overridden.
     open func transformedValue(_ value: Any?) -> Any? { value }
 
     /// The value that becomes the given one.
@@ -74,7 +74,7 @@ open class ValueTransformer: NSObject {
     /// The registered transformers. `entries` guards itself.
     private final class Registry: Sendable {
         struct Entry: @unchecked Sendable {
-            // Safe because a registered transformer is called by any thread, as Apple's documentation asks of it.
+            // Safe because any thread may call a registered transformer, as Apple's documentation requires.
             let transformer: ValueTransformer
         }
 
@@ -99,7 +99,7 @@ public protocol ValueTransformerLookup {}
 extension ValueTransformer: ValueTransformerLookup {}
 
 extension ValueTransformerLookup {
-    /// The transformer registered under that name, or `nil` where there is none.
+    /// Returns the transformer registered under that name; `nil` if there is none.
     public init?(forName name: NSValueTransformerName) {
         guard let transformer = ValueTransformer.registered(forName: name.rawValue) as? Self else { return nil }
         self = transformer

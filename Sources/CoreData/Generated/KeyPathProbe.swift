@@ -2,26 +2,26 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Finds the key that a Swift key path stands for by applying it to an object that notes what it is asked for.
+/// Finds the key of a Swift key path by applying the path to an object that records the keys that are read.
 ///
-///     \Note.folder?.name      // asks a note for "folder", is given a folder, asks that for "name": "folder.name"
+///     \Note.folder?.name      // reads "folder" of a note, gets a folder, reads "name" of that: "folder.name"
 ///
-/// Accessors are computed properties for Swift, so a key path has no name of theirs. The probe is an object of the
-/// path's class that is in no context; property keys answer with marked values instead of stored ones. What comes out
-/// must be the mark that went in, otherwise the property only computes something from a key and has no name itself.
+/// For Swift, accessors are computed properties, so a key path does not contain their names. The probe is an object of
+/// the path's class that is in no context. Its properties return marked values instead of stored ones. If the result is
+/// not the mark, the property only computes a value from a key and has no name itself.
 enum KeyPathProbe {
-    /// What has been asked so far, in one application of a path; its probes have it.
+    /// The reads of one application of a path; its probes share it.
     private final class Recording {
         var keys: [String] = []
         /// Whom the next question must go to for the path to be a chain.
         var next: ObjectIdentifier?
         var lastType: Any.Type = Void.self
         var isChain = true
-        /// Tells the values of one run from those of another.
+        /// Distinguishes the values of one run from those of another.
         let mark: Int
-        /// What the whole path leads to.
+        /// The type of the path's value.
         let wanted: Any.Type
-        /// What was answered by key-value coding, where no type tells that the path led to it.
+        /// The result of key-value coding, if its type does not show that the path ends with it.
         var given: AnyObject?
 
         init(mark: Int, wanted: Any.Type) {
@@ -32,15 +32,15 @@ enum KeyPathProbe {
 
     private static let maximumSteps = 32
 
-    /// What a probe notes in; `nil` for other objects. No lock is held while accessors of the program run: each application has
-    /// probes of its own.
+    /// Returns a probe's recording; `nil` for other objects. No lock is held while accessors of the program run: each
+    /// application has its own probes.
     private static func recording(of object: NSManagedObject) -> Recording? {
         object.runtime === runtime ? object.extras?.probe as? Recording : nil
     }
 
     // MARK: Asking
 
-    /// The key, or keys joined by dots; `nil` where the path leads to no property of a managed object.
+    /// Returns the key, or keys joined by dots; `nil` if the path does not end with a property of a managed object.
     static func name(of keyPath: AnyKeyPath) -> String? {
         guard let root = type(of: keyPath).rootType as? NSManagedObject.Type, root != NSManagedObject.self,
             runtime != nil
@@ -135,11 +135,12 @@ enum KeyPathProbe {
         }
     }
 
-    /// The answer to who asks a probe by key-value coding, as accessors that are written by hand do; `nil` where the object is none.
+    /// Returns the value for a probe that is read by key-value coding, as accessors that are written by hand do; `nil`
+    /// if the object is no probe.
     ///
     ///     var name: String? { value(forKey: "name") as? String }
     ///
-    /// The type of a key on the way is not known: only the last one is answered.
+    /// The type of a key in the middle of a path is not known: only the last one is answered.
     static func value(forKey key: String, in object: NSManagedObject) -> Any?? {
         guard let recording = recording(of: object) else { return .none }
         recording.keys.append(key)
@@ -236,7 +237,7 @@ extension Set: ManagedCollection where Element: NSManagedObject {}
 extension Array: ManagedCollection where Element: NSManagedObject {}
 
 extension TypedValue {
-    /// What an accessor of that type makes of a mark.
+    /// Returns the value that an accessor of that type makes of a mark.
     fileprivate static func any(of mark: Value, as type: Any.Type) -> AnyHashable? {
         switch mark {
         case .string(let text): text

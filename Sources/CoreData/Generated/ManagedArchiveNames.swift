@@ -1,11 +1,12 @@
 import CObjectRuntime
 import Foundation
 
-/// The names that archives have for classes with coding, where these are not the classes' own.
+/// The names of classes in archives, if these are not the classes' own.
 ///
-/// On Apple's platforms `@objc(MyColor)` makes archives say `MyColor`, where they say `Palette.MyColor` here. So that either side
-/// reads what the other one archived, `coredata port` writes one subclass of this for each such class, all of them named
-/// `_ArchiveNames`. They are found by that name before the first model with transformable attributes is used.
+/// On Apple's platforms, archives of a class `@objc(MyColor)` contain `MyColor`; here they contain `Palette.MyColor`.
+/// So that each side can read the other's archives, `coredata port` writes one subclass of this for each such class,
+/// all of them named `_ArchiveNames`. They are found by that name before the first model with transformable attributes
+/// is used.
 ///
 ///     enum _ArchiveNamesOfMyColor {
 ///         final class _ArchiveNames: ManagedArchiveNames {
@@ -16,9 +17,10 @@ open class ManagedArchiveNames {
     /// Classes by the names that archives have for them.
     open class var classes: [String: AnyClass] { [:] }
 
-    /// The names that the program lists, by the classes' own; looked for once, when Foundation's unarchiver is told them, too.
+    /// The names that the program lists, by the classes' own names. They are looked up once, and set on Foundation's
+    /// unarchiver, too.
     ///
-    /// Its archiver cannot be told: off Apple's platforms it does nothing with `setClassName(_:for:)`. See ``SecureArchive``.
+    /// Foundation's archiver ignores `setClassName(_:for:)` off Apple's platforms. See ``SecureArchive``.
     static let registered: [String: String] = {
         let found = Found()
         ocd_for_each_class_named(
@@ -28,9 +30,10 @@ open class ManagedArchiveNames {
                 else { return }
                 let found = Unmanaged<Found>.fromOpaque(context).takeUnretainedValue()
                 for (name, type): (String, AnyClass) in list.classes {
-                    // As Foundation's archiver spells it; of a class inside a type it has no spelling, and cannot archive it.
+                    // As Foundation's archiver spells it; of a class inside a type it has no spelling, and cannot
+                    // archive it.
                     found.names[String(reflecting: type)] = name
-                    // What the program has set itself stays.
+                    // A class that the program has set itself stays.
                     if NSKeyedUnarchiver.class(forClassName: name) == nil {
                         NSKeyedUnarchiver.setClass(type, forClassName: name)
                     }

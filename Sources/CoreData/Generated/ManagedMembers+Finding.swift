@@ -38,7 +38,7 @@ extension ManagedMemberTable {
 }
 
 extension EntityRuntime {
-    /// The members of a class, at once where it is that of the entity's objects.
+    /// Returns the members of a class; without a lookup if it is the class of the entity's objects.
     func members(of type: NSManagedObject.Type) -> ManagedMemberTable {
         uncountedMembers(of: type).takeUnretainedValue()
     }

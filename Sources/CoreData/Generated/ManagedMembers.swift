@@ -1,18 +1,18 @@
 import Foundation
 
-/// What key-value coding can ask a managed object class for beside the entity's properties: the class's own properties,
-/// and its methods `validate<Key>(_:)`.
+/// The members of a managed object class that key-value coding can use besides the entity's properties: the class's own
+/// properties, and its methods `validate<Key>(_:)`.
 ///
-/// Off Apple's platforms nobody finds a getter or a method by its name. The plugins therefore write one subclass of this for
-/// each class that has such members, named after it with `_` before and `Members` behind. It is looked up by that name,
-/// so nobody has to register anything:
+/// Off Apple's platforms a getter or a method cannot be found by its name. Therefore the plugins write one subclass of
+/// this for each class with such members, named after it with the prefix `_` and the suffix `Members`. It is looked up
+/// by that name, so no registration is needed:
 ///
 ///     class Person: NSManagedObject {
 ///         @NSManaged var age: Int16
 ///         var isAdult: Bool { age >= 18 }
 ///         func validateAge(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws { … }
 ///     }
-///     person.value(forKey: "isAdult")         // asks the getter
+///     person.value(forKey: "isAdult")         // calls the getter
 ///     try context.save()                      // calls validateAge(_:)
 ///
 ///     final class _PersonMembers: ManagedMembers {
@@ -26,14 +26,14 @@ open class ManagedMembers {
     /// The class whose members are listed.
     open class var managedClass: NSManagedObject.Type { NSManagedObject.self }
 
-    /// Lists the members that the class declares itself; those of its superclasses are found there.
+    /// Lists the members that the class itself declares; those of its superclasses are found there.
     open class func list(in members: inout ManagedMemberList) {}
 }
 
 /// The list that ``ManagedMembers`` fills.
 ///
-/// Each function takes the object first. It may be isolated to an actor: as on Apple's platforms, whoever asks by key
-/// is trusted to be where the object may be used.
+/// Each function takes the object first. It may be isolated to an actor. As on Apple's platforms, a caller of key-value
+/// coding is trusted to be in the right isolation.
 public struct ManagedMemberList {
     typealias Getter = (NSManagedObject) -> Any?
     typealias Setter = (NSManagedObject, Any?) -> Void
@@ -53,7 +53,7 @@ public struct ManagedMemberList {
 
     /// Lists a property that can be set.
     ///
-    /// `set` is a `(Person, Any?) -> Void`, for which ``set(_:forKey:of:_:)`` makes what the property takes.
+    /// `set` is a `(Person, Any?) -> Void`, for which ``set(_:forKey:of:_:)`` converts the value.
     public mutating func addProperty<Get, Set>(_ key: String, get: Get, set: Set) {
         // Safe because of the same.
         properties[key] = .init(get: unsafeBitCast(get, to: Getter.self), set: unsafeBitCast(set, to: Setter.self))
@@ -69,7 +69,8 @@ public struct ManagedMemberList {
         validators[key] = unsafeBitCast(function, to: Validator.self)
     }
 
-    /// What key-value coding gives for a property's value: numbers and booleans as `NSNumber`, enumerations as their raw value.
+    /// What key-value coding gives for a property's value: numbers and booleans as `NSNumber`, enumerations as their
+    /// raw value.
     public static func value<Value>(_ value: Value) -> Any? {
         if let optional = value as? any OptionalValue { return optional.unwrapped.flatMap { Self.value($0) } }
         if let raw = value as? any RawRepresentable, !(value is NSObject) { return Self.value(raw.rawValue) }
@@ -96,12 +97,12 @@ public struct ManagedMemberList {
         }
     }
 
-    /// Sets a property to a value that `setValue(_:forKey:)` was given: nil as ``NSManagedObject/setNilValueForKey(_:)``
-    /// says where the property cannot be nil and the class overrides that.
+    /// Sets a property to a value of `setValue(_:forKey:)`. If the property cannot be nil and the class overrides
+    /// ``NSManagedObject/setNilValueForKey(_:)``, that method handles nil.
     ///
-    /// `assign` is `{ person.nickname = $0 }`, which tells the property's type.
+    /// `assign` is `{ person.nickname = $0 }`, whose parameter has the property's type.
     ///
-    /// - Precondition: the value is of the property's type, or nil where that has an empty value.
+    /// - Precondition: the value is of the property's type, or nil if the type has an empty value.
     public static func set<Value>(
         _ any: Any?, forKey key: String, of object: NSManagedObject, _ assign: (Value) -> Void
     ) {
@@ -121,7 +122,7 @@ public struct ManagedMemberList {
     }
 }
 
-/// The members of a class and those above it, by name; of several of one name that of the lowest class.
+/// The members of a class and its superclasses, by name; of several with one name, that of the most derived class.
 final class ManagedMemberTable: @unchecked Sendable {
     // Safe because nothing changes once it is made, and the functions have no state.
 

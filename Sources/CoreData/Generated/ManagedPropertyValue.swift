@@ -114,7 +114,7 @@ extension Bool: ManagedPropertyValue {
     }
 }
 
-/// Optional numbers: nil is no value, where the bare type reads 0.
+/// Optional numbers: nil is no value, while the plain type reads 0.
 extension ManagedAttributeValue where Self: FixedWidthInteger {
     public static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Self? {
         object.readInteger(slot).map { Self(truncatingIfNeeded: $0) }
@@ -193,11 +193,11 @@ extension CGFloat: ManagedPropertyValue, ManagedAttributeValue {
 
 // MARK: Values that can be nil
 
-/// A type whose values are those of one attribute type; optional of it is a property's type too.
+/// A type whose values are those of one attribute type; its optional is a property type, too.
 public protocol ManagedAttributeValue {
     static func _readOptional(_ object: NSManagedObject, _ slot: Int) -> Self?
     static func _writeOptional(_ value: Self?, _ object: NSManagedObject, _ slot: Int)
-    /// What a nil value reads as where the property's type cannot be nil; `nil` where there is nothing to read it as.
+    /// The value as which nil is read if the property's type cannot be nil; `nil` if there is none.
     static var _empty: Self? { get }
 }
 
@@ -293,8 +293,8 @@ extension ManagedAttributeValue where Self: NSObject {
     public static var _empty: Self? { nil }
 }
 
-/// A number that is not a scalar (`usesScalarValueType` NO), a decimal, a relationship's destinations: as a copy, or live
-/// where the property's type is mutable.
+/// A number that is not a scalar (`usesScalarValueType` NO), a decimal, a relationship's destinations: as a copy, or
+/// live if the property's type is mutable.
 extension NSNumber: ManagedAttributeValue {}
 extension NSSet: ManagedAttributeValue {}
 extension NSOrderedSet: ManagedAttributeValue {}
@@ -316,7 +316,7 @@ extension NSManagedObject: ManagedAttributeValue {
 }
 
 extension Set: ManagedPropertyValue where Element: NSManagedObject {
-    /// A copy of the members as they are now.
+    /// Returns a copy of the current members.
     public static func _read(_ object: NSManagedObject, _ slot: Int) -> Set<Element> {
         object.noteRead(slot)
         object.fireIfNeeded(slot: slot)
@@ -328,7 +328,7 @@ extension Set: ManagedPropertyValue where Element: NSManagedObject {
 }
 
 extension Array: ManagedPropertyValue where Element: NSManagedObject {
-    /// A copy of the members as they are now, in order.
+    /// Returns a copy of the current members, in order.
     public static func _read(_ object: NSManagedObject, _ slot: Int) -> [Element] {
         object.noteRead(slot)
         object.fireIfNeeded(slot: slot)
@@ -342,22 +342,22 @@ extension Array: ManagedPropertyValue where Element: NSManagedObject {
 // MARK: To-many mutations
 
 extension NSManagedObject {
-    /// Adds a member: what a generated `addToItems(_:)` does.
+    /// Adds a member. Implements a generated `addToItems(_:)`.
     public final func add<Value>(_ member: NSManagedObject, to key: PropertyKey<Value>) {
         addMember(member, key.slot(in: self))
     }
 
-    /// Removes a member: what a generated `removeFromItems(_:)` does.
+    /// Removes a member. Implements a generated `removeFromItems(_:)`.
     public final func remove<Value>(_ member: NSManagedObject, from key: PropertyKey<Value>) {
         removeMember(member, key.slot(in: self))
     }
 
-    /// Puts a member at a position of an ordered relationship: what a generated `insertIntoItems(_:at:)` does.
+    /// Inserts a member at a position of an ordered relationship. Implements a generated `insertIntoItems(_:at:)`.
     public final func insert<Value>(_ member: NSManagedObject, into key: PropertyKey<Value>, at index: Int) {
         addMember(member, key.slot(in: self), at: index)
     }
 
-    /// How many members a to-many relationship has, without a copy of them.
+    /// Returns the number of members of a to-many relationship, without copying them.
     public final func count<Value>(of key: PropertyKey<Value>) -> Int {
         let slot = key.slot(in: self)
         noteRead(slot)

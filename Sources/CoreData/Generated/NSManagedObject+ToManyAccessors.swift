@@ -1,36 +1,36 @@
 import Foundation
 
-// What the generated accessors of to-many relationships do with several members at once.
+// Implements the generated accessors of to-many relationships that take several members.
 
 extension NSManagedObject {
     // MARK: Sets
 
-    /// Adds members: what a generated `addToItems(_: NSSet)` does.
+    /// Adds members. Implements a generated `addToItems(_: NSSet)`.
     public final func add<Value>(_ members: NSSet, to key: PropertyKey<Value>) {
         for member in members { add(Self.member(member), to: key) }
     }
 
-    /// Removes members: what a generated `removeFromItems(_: NSSet)` does.
+    /// Removes members. Implements a generated `removeFromItems(_: NSSet)`.
     public final func remove<Value>(_ members: NSSet, from key: PropertyKey<Value>) {
         for member in members { remove(Self.member(member), from: key) }
     }
 
-    /// Adds members at the end, in their order: what a generated `addToItems(_: NSOrderedSet)` does.
+    /// Appends members in their order. Implements a generated `addToItems(_: NSOrderedSet)`.
     public final func add<Value>(_ members: NSOrderedSet, to key: PropertyKey<Value>) {
         for member in members { add(Self.member(member), to: key) }
     }
 
-    /// Removes members: what a generated `removeFromItems(_: NSOrderedSet)` does.
+    /// Removes members. Implements a generated `removeFromItems(_: NSOrderedSet)`.
     public final func remove<Value>(_ members: NSOrderedSet, from key: PropertyKey<Value>) {
         for member in members { remove(Self.member(member), from: key) }
     }
 
     // MARK: Positions of an ordered relationship
 
-    /// Puts each member at its position, the positions ascending and those after the change: what a generated
-    /// `insertIntoItems(_:at:)` does. A member that is there already stays where it is.
+    /// Inserts each member at its position. The positions ascend and are those after the change. Implements a generated
+    /// `insertIntoItems(_:at:)`. A member that is already in the relationship keeps its position.
     ///
-    /// - Precondition: as many positions as members, none behind the end.
+    /// - Precondition: as many positions as members, none after the end.
     public final func insert<Value>(
         _ members: [NSManagedObject], into key: PropertyKey<Value>, at indexes: NSIndexSet
     ) {
@@ -40,9 +40,9 @@ extension NSManagedObject {
         for (member, index) in zip(members, indexes) { insert(member, into: key, at: index) }
     }
 
-    /// Removes the member at a position: what a generated `removeFromItems(at:)` does.
+    /// Removes the member at a position. Implements a generated `removeFromItems(at:)`.
     ///
-    /// - Precondition: there is one.
+    /// - Precondition: there is a member at the position.
     public final func remove<Value>(at index: Int, from key: PropertyKey<Value>) {
         remove(member(at: index, of: key), from: key)
     }
@@ -52,8 +52,8 @@ extension NSManagedObject {
         for member in indexes.map({ member(at: $0, of: key) }) { remove(member, from: key) }
     }
 
-    /// Puts another member in the place of one: what a generated `replaceItems(at:with:)` does. Nothing happens
-    /// where the other is a member already.
+    /// Replaces a member by another one. Implements a generated `replaceItems(at:with:)`. Does nothing if the other one
+    /// is already a member.
     ///
     /// - Precondition: there is a member at the position.
     public final func replace<Value>(at index: Int, with member: NSManagedObject, in key: PropertyKey<Value>) {
@@ -96,7 +96,7 @@ extension NSManagedObject {
     // MARK: What no type of its own tells how to store
 
     /// The object of a transformable attribute, a composite's dictionary, or any attribute as its Foundation class;
-    /// `nil` where the value is of another type.
+    /// `nil` if the value is of another type.
     public final subscript<Value>(object key: PropertyKey<Value>) -> Value? {
         get { anyValue(key.slot(in: self)) as? Value }
         set { setAnyValue(newValue, key.slot(in: self)) }

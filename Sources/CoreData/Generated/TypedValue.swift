@@ -22,7 +22,7 @@ extension NSManagedObject {
         set { Value.RawValue._write(newValue.rawValue, self, key.slot(in: self)) }
     }
 
-    /// An enumeration or nil: nil too where the stored raw value is none of the type's.
+    /// An enumeration or nil; also nil if the stored raw value is not a case of the type.
     @_disfavoredOverload
     public final subscript<Value: RawRepresentable>(key: PropertyKey<Value?>) -> Value?
     where Value.RawValue: ManagedAttributeValue {
@@ -32,9 +32,9 @@ extension NSManagedObject {
 
     /// A transformable value: arrays, dictionaries, objects with coding, `Codable` values.
     ///
-    /// A value that is `Codable` and that neither a transformer nor an archive takes is stored as JSON.
+    /// A `Codable` value is stored as JSON if neither a transformer nor an archive accepts it.
     ///
-    /// - Precondition: the stored value is of the property's type; nil only where that is optional or has an empty
+    /// - Precondition: the stored value is of the property's type; nil only if the type is optional or has an empty
     ///   value.
     @_disfavoredOverload
     public final subscript<Value>(key: PropertyKey<Value>) -> Value {
@@ -48,7 +48,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The primitive value: what lies in the object, without firing a fault, noting a change or touching the inverse.
+    /// The primitive value: the object's stored value, without firing a fault, recording a change or updating the
+    /// inverse.
     ///
     ///     @NSManaged var primitiveTitle: String?      // of the property `title`
     public final subscript<Value: ManagedPropertyValue>(primitive key: PropertyKey<Value>) -> Value {
@@ -76,12 +77,12 @@ extension NSManagedObject {
 
 /// Between a property's type and what key-value coding gives and takes.
 enum TypedValue {
-    /// The value as that type; `nil` where it is none. Nil is the type's empty value.
+    /// Returns the value as that type; `nil` if it is of another type. Nil becomes the type's empty value.
     static func value<Value>(_ any: Any?, as type: Value.Type = Value.self) -> Value? {
         guard let any else { return empty(type) }
         if let value = any as? Value { return value }
         if let set = any as? NSOrderedSet, let value = set.array as? Value { return value }
-        if let wrapping = type as? any OptionalValue.Type {
+        if let wrapping = type as? any WrappingValue.Type {
             return wrapping.wrapping(any) as? Value ?? empty(type)
         }
         if let raw = type as? any RawRepresentable.Type { return make(raw, any) as? Value }
@@ -138,7 +139,7 @@ enum TypedValue {
         }
     }
 
-    /// Some value of the type that nobody looks at.
+    /// Returns an arbitrary value of the type, which is never read.
     private static func placeholder<Value>() -> Value? {
         if let value = empty(Value.self) { return value }
         if let cases = Value.self as? any CaseIterable.Type { return first(cases) as? Value }
@@ -161,23 +162,11 @@ enum TypedValue {
     }
 }
 
-/// Optional, whatever it wraps.
-protocol OptionalValue {
-    static var wrappedType: Any.Type { get }
+/// Optional, which makes its value of what key-value coding gives.
+private protocol WrappingValue {
     static func wrapping(_ any: Any) -> Any?
-    var unwrapped: Any? { get }
 }
 
-extension Optional: OptionalValue {
-    static var wrappedType: Any.Type { Wrapped.self }
+extension Optional: WrappingValue {
     static func wrapping(_ any: Any) -> Any? { TypedValue.value(any, as: Wrapped.self) }
-    var unwrapped: Any? { self }
-}
-
-extension OptionalValue {
-    /// Whether it is nil, at whatever depth.
-    var isNil: Bool {
-        guard let unwrapped else { return true }
-        return (unwrapped as? any OptionalValue)?.isNil ?? false
-    }
 }

@@ -1,9 +1,10 @@
 import CoreDataStore
 import Foundation
 
-/// Somebody who reads the history of a store by and by, known by a name.
+/// A reader of a store's history, identified by a name.
 ///
-/// Differs from Apple: there is nothing of the kind there, so purging a history there is a guess at who has read what.
+/// Differs from Apple: Apple's framework has no counterpart, so a program that purges a history there must guess who
+/// has read it.
 public struct HistoryConsumer: Hashable, Sendable {
     /// The name under which it registered.
     public let name: String
@@ -18,24 +19,26 @@ public struct HistoryConsumer: Hashable, Sendable {
     public var token: NSPersistentHistoryToken { NSPersistentHistoryToken([storeID: transactionNumber]) }
 }
 
-/// What a purge of histories did.
+/// The result of a purge of histories.
 public struct HistoryPurge: Sendable {
     /// How many transactions the purge deleted.
     public var deletedTransactions = 0
-    /// Those who had not read all that is gone, because a cap was given; their next request throws 134301.
+    /// The readers that had not read all purged transactions, because a limit was given; their next request throws
+    /// 134301.
     public var cutOff: [HistoryConsumer] = []
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Notes that everything up to the token has been read under that name: the history after it is kept until that
-    /// changes. With `nil` nothing has been read yet, and all that is there is kept.
+    /// Records that the reader of that name has read everything up to the token: the history after it is kept until
+    /// that changes. `nil` means that nothing has been read yet, and all of the history is kept.
     ///
     ///     let token = try coordinator.historyToken(ofConsumer: "search index")
     ///     for transaction in try transactions(after: token) { … }
     ///     try coordinator.noteHistoryRead(upTo: last.token, byConsumer: "search index")
     ///     try coordinator.purgeHistory()
     ///
-    /// A position never goes back. It is kept in the metadata of each store that the token names, of all for `nil`.
+    /// A position never moves back. It is kept in the metadata of each store that the token names; of all stores for
+    /// `nil`.
     public final func noteHistoryRead(upTo token: NSPersistentHistoryToken?, byConsumer name: String) throws {
         try eachHistory { store, history in
             let extent = try history.historyExtent()
@@ -49,7 +52,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Up to where the history has been read under that name; `nil` where nobody has it.
+    /// Returns the position up to which the reader of that name has read; `nil` if there is no such reader.
     public final func historyToken(ofConsumer name: String) throws -> NSPersistentHistoryToken? {
         let own = try historyConsumers().filter { $0.name == name }
         guard !own.isEmpty else { return nil }
@@ -57,7 +60,7 @@ extension NSPersistentStoreCoordinator {
             Dictionary(own.map { ($0.storeID, $0.transactionNumber) }, uniquingKeysWith: { $1 }))
     }
 
-    /// Everybody who reads the histories of the stores, by store and name.
+    /// Returns all readers of the stores' histories, by store and name.
     public final func historyConsumers() throws -> [HistoryConsumer] {
         var consumers: [HistoryConsumer] = []
         try eachHistory { store, history in
@@ -66,7 +69,7 @@ extension NSPersistentStoreCoordinator {
         return consumers
     }
 
-    /// Forgets a consumer: what he has not read need not be kept for him.
+    /// Forgets a reader: transactions that it has not read need not be kept for it.
     ///
     /// - Returns: whether there was one.
     @discardableResult
@@ -76,10 +79,10 @@ extension NSPersistentStoreCoordinator {
         return isFound
     }
 
-    /// Deletes the transactions that every consumer has read; without consumers, none.
+    /// Deletes the transactions that every reader has read; without readers, none.
     ///
-    /// What is older than `age` seconds, or more than `count` transactions back, goes whoever has read it: the result names
-    /// those whom that cut off.
+    /// Transactions older than `age` seconds, or more than `count` transactions back, are deleted in any case: the
+    /// result names the readers that had not read them.
     ///
     ///     let purge = try coordinator.purgeHistory(olderThan: 30 * 86_400)
     ///     for consumer in purge.cutOff { log("\(consumer.name) must begin anew") }

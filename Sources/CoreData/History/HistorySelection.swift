@@ -15,7 +15,7 @@ struct HistorySelection {
     private let sorts: [NSSortDescriptor]
     private let limit: Int
     private let offset: Int
-    /// Whether changes have to be looked at to know what is wanted.
+    /// Whether the selection depends on changes, so that these must be read.
     let asksForChanges: Bool
 
     static var everything: HistorySelection { HistorySelection() }
@@ -26,7 +26,7 @@ struct HistorySelection {
         )
     }
 
-    /// - Throws: where the request is of another entity.
+    /// - Throws: an error if the request is of another entity.
     init(_ request: AnyFetchRequest?) throws {
         guard let request else {
             self = .everything
@@ -56,7 +56,7 @@ struct HistorySelection {
         }
     }
 
-    /// The same where tokens are what they are in that store: numbers.
+    /// Returns the selection with the tokens of that store, which are numbers.
     func inStore(_ identifier: String) -> HistorySelection {
         guard let predicate else { return self }
         var selection = self
@@ -74,7 +74,7 @@ struct HistorySelection {
         return try evaluator.evaluate(.object(transaction))
     }
 
-    /// The transaction with what is wanted of its changes, `nil` where nothing of it is.
+    /// Returns the transaction with the selected changes; `nil` if nothing of it is selected.
     func selected(_ transaction: NSPersistentHistoryTransaction) throws -> NSPersistentHistoryTransaction? {
         guard case .changes = target else { return try includes(transaction) ? transaction : nil }
         let changes = transaction.changes ?? []
@@ -86,12 +86,12 @@ struct HistorySelection {
 
     // MARK: Results
 
-    /// What the request returns of the transactions, after sorting and cutting.
+    /// Returns the request's result, after sorting and limiting.
     func result(
         of found: [NSPersistentHistoryTransaction], _ type: NSPersistentHistoryResultType
     ) throws -> NSPersistentHistoryResult {
         var transactions = found
-        if case .transactions = target { transactions = window(found) }
+        if case .transactions = target { transactions = window(of: found) }
         lazy var changes: [NSPersistentHistoryChange] = {
             let all = transactions.flatMap { transaction in
                 (transaction.changes ?? []).map { change in
@@ -99,7 +99,7 @@ struct HistorySelection {
                     return change
                 }
             }
-            if case .changes = target { return window(all) }
+            if case .changes = target { return window(of: all) }
             return all
         }()
         let result: Any
@@ -126,21 +126,7 @@ struct HistorySelection {
         return NSPersistentHistoryResult(result, type)
     }
 
-    private func window<Element: NSObject>(_ all: [Element]) -> [Element] {
-        var all = all
-        if !sorts.isEmpty {
-            all.sort { a, b in
-                for sort in sorts {
-                    switch sort.compare(a, to: b) {
-                    case .orderedAscending: return true
-                    case .orderedDescending: return false
-                    case .orderedSame: continue
-                    }
-                }
-                return false
-            }
-        }
-        if offset > 0 { all.removeFirst(min(offset, all.count)) }
-        return limit > 0 ? Array(all.prefix(limit)) : all
+    private func window<Element: NSObject>(of all: [Element]) -> [Element] {
+        all.window(sortedBy: sorts, offset: offset, limit: limit)
     }
 }

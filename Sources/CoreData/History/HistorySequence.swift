@@ -1,18 +1,18 @@
 import CoreDataStore
 import Foundation
 
-/// The transactions of a coordinator's stores, from a token on, and those to come: it waits for them.
+/// The transactions of a coordinator's stores from a token on, including future ones, for which it waits.
 ///
 ///     for try await transaction in context.history(after: token) {
 ///         await context.perform { context.mergeChanges(fromContextDidSave: transaction.objectIDNotification()) }
 ///         try coordinator.noteHistoryRead(upTo: transaction.token, byConsumer: "list")
 ///     }
 ///
-/// Transactions of one store come in their order, once each; several stores' by time as far as they are there. Whoever
-/// saves, here or in another process, wakes it; nothing is polled. It ends when the task is cancelled, and with 134301 when
-/// what it would have read next was purged.
+/// Transactions of one store come in their order, each once; those of several stores by time, as far as they exist. A
+/// save of any context or process wakes it; it does not poll. It ends when the task is cancelled, and with 134301 if
+/// its next transaction was purged.
 public struct HistorySequence: AsyncSequence, Sendable {
-    /// What the sequence gives: one transaction at a time, oldest first.
+    /// One transaction at a time, oldest first.
     public typealias Element = NSPersistentHistoryTransaction
 
     let coordinator: NSPersistentStoreCoordinator
@@ -21,19 +21,19 @@ public struct HistorySequence: AsyncSequence, Sendable {
     /// Begins at the sequence's token, each time anew.
     public func makeAsyncIterator() -> Iterator { Iterator(HistoryCursor(coordinator, after: token)) }
 
-    /// Where one reader of the history stands.
+    /// The position of one reader.
     public struct Iterator: AsyncIteratorProtocol {
         private let cursor: HistoryCursor
 
         fileprivate init(_ cursor: HistoryCursor) { self.cursor = cursor }
 
-        /// The next transaction; waits until there is one, `nil` where the task was cancelled.
+        /// Returns the next transaction, and waits until there is one; `nil` if the task was cancelled.
         public mutating func next() async throws -> NSPersistentHistoryTransaction? { try await cursor.next() }
     }
 }
 
 extension NSManagedObjectContext {
-    /// The transactions after the token, and those to come; see ``HistorySequence``.
+    /// Returns the transactions after the token, including future ones; see ``HistorySequence``.
     ///
     /// - Precondition: the context has a coordinator.
     public nonisolated final func history(after token: NSPersistentHistoryToken? = nil) -> HistorySequence {
@@ -44,14 +44,14 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Where one reader of a ``HistorySequence`` is.
+/// The position of one reader of a ``HistorySequence``.
 private final class HistoryCursor: @unchecked Sendable {
     // Safe because an iterator is used by one task at a time.
 
     private let coordinator: NSPersistentStoreCoordinator
     private var positions: [String: Int64]
     private var waiting: ArraySlice<NSPersistentHistoryTransaction> = []
-    /// One element for what has happened since it was last waited for.
+    /// One element for everything that has happened since the last wait.
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private var watches: [any SourceWatch]?

@@ -6,6 +6,8 @@ import Foundation
 /// The crossing from history requests to the engine's histories, and back: records become transactions and changes.
 struct HistoryTranslation {
     let coordinator: NSPersistentStoreCoordinator
+    /// Restricts which changes are read.
+    var restriction: (any ContextRestriction)?
 
     // MARK: Executing
 
@@ -43,7 +45,7 @@ struct HistoryTranslation {
         throw CoreDataErrors.expiredToken(first.0.store)
     }
 
-    /// The stores that keep a history, of those that the request is for.
+    /// Returns the stores of the request that keep a history.
     func stores(_ affected: [NSPersistentStore]?) throws -> [(AttachedStore, any HistorySource)] {
         let asked = coordinator.attachedStores.filter { store in
             affected.map { stores in stores.isEmpty || stores.contains { $0 === store.store } } ?? true
@@ -65,6 +67,7 @@ struct HistoryTranslation {
         _ request: NSPersistentHistoryChangeRequest, _ stores: [(AttachedStore, any HistorySource)],
         before bound: (AttachedStore, any HistorySource) throws -> Int64?
     ) throws -> NSPersistentHistoryResult {
+        try restriction.checkPurging()
         var count = 0
         for (store, history) in stores {
             if store.isReadOnly { throw CoreDataErrors.readOnly(store.store) }
@@ -94,7 +97,7 @@ struct HistoryTranslation {
 
     // MARK: Reading
 
-    /// The transactions that the selection wants, with their changes where it or the caller needs them.
+    /// Returns the selected transactions, with their changes if the selection or the caller needs them.
     func transactions(
         of store: AttachedStore, _ history: any HistorySource, after number: Int64, _ time: Double? = nil,
         _ selection: HistorySelection = .everything, readsChanges: Bool = true
@@ -103,12 +106,16 @@ struct HistoryTranslation {
         let selection = selection.inStore(store.identifier)
         var transactions = records.map { self.transaction($0, of: store, changes: nil) }
         if !selection.asksForChanges { transactions = try transactions.filter(selection.includes) }
-        guard readsChanges || selection.asksForChanges, let first = transactions.first, let last = transactions.last
+        guard readsChanges || selection.asksForChanges || restriction != nil, let first = transactions.first,
+            let last = transactions.last
         else { return transactions }
         var changes: [Int64: [NSPersistentHistoryChange]] = [:]
-        for record in try history.historyChanges(in: first.transactionNumber...last.transactionNumber) {
+        let found = try history.historyChanges(in: first.transactionNumber...last.transactionNumber)
+        for record in try restriction.readable(found, in: store.target) {
             changes[record.transaction, default: []].append(change(record, of: store))
         }
+        if restriction != nil { transactions.removeAll { changes[$0.transactionNumber] == nil } }
+        guard readsChanges || selection.asksForChanges else { return transactions }
         transactions = transactions.map { $0.with(changes[$0.transactionNumber] ?? []) }
         guard selection.asksForChanges else { return transactions }
         return try transactions.compactMap(selection.selected)
@@ -126,12 +133,6 @@ struct HistoryTranslation {
 
     private func change(_ record: HistoryChangeRecord, of store: AttachedStore) -> NSPersistentHistoryChange {
         let runtime = coordinator.runtime.entities[record.key.entity]
-        let type: NSPersistentHistoryChangeType =
-            switch record.kind {
-            case .insertion: .insert
-            case .update: .update
-            case .deletion: .delete
-            }
         var properties: Set<NSPropertyDescription>?
         if record.kind == .update {
             let byName = runtime.entity.propertiesByName
@@ -140,7 +141,8 @@ struct HistoryTranslation {
         return NSPersistentHistoryChange(
             changeID: record.identifier,
             changedObjectID: NSManagedObjectID(runtime: runtime, primaryKey: record.key.primaryKey, store: store),
-            changeType: type, tombstone: tombstone(record, runtime), updatedProperties: properties)
+            changeType: NSPersistentHistoryChangeType(record.kind), tombstone: tombstone(record, runtime),
+            updatedProperties: properties)
     }
 
     private func tombstone(_ record: HistoryChangeRecord, _ runtime: EntityRuntime) -> [AnyHashable: Any]? {
@@ -156,7 +158,7 @@ struct HistoryTranslation {
 
     private func value(_ value: Value, _ slot: EntityRuntime.Slot) -> Any? {
         var value = value
-        // What was transformed has to be turned back.
+        // A transformed value must be transformed back.
         if case .data(let data) = value, slot.kind.isOpaque {
             value = Transformation.value(from: data, attribute: slot)
         }
@@ -169,6 +171,16 @@ extension NSPersistentHistoryResultType {
         switch self {
         case .objectIDs, .changesOnly, .transactionsAndChanges: true
         case .statusOnly, .count, .transactionsOnly: false
+        }
+    }
+}
+
+extension NSPersistentHistoryChangeType {
+    init(_ kind: HistoryKind) {
+        switch kind {
+        case .insertion: self = .insert
+        case .update: self = .update
+        case .deletion: self = .delete
         }
     }
 }

@@ -15,7 +15,7 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
 ///         index.remove(change.tombstone?["identifier"] as? UUID)
 ///     }
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
-    // Safe because all is set before anybody else has it.
+    // Safe because everything is set before other code has the change.
 
     /// The change's number in its store, which grows.
     public let changeID: Int64
@@ -23,9 +23,9 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     public let changedObjectID: NSManagedObjectID
     /// Whether the object was inserted, updated or deleted.
     public let changeType: NSPersistentHistoryChangeType
-    /// What is left of a deleted object: the attributes with `preservesValueInHistoryOnDeletion` that had a value, by
-    /// name. A composite attribute has a dictionary of the elements that are kept. `nil` unless the object was deleted and its entity
-    /// has such attributes.
+    /// The preserved values of a deleted object: the attributes with `preservesValueInHistoryOnDeletion` that had a
+    /// value, by name. A composite attribute has a dictionary of the preserved elements. `nil` unless the object was
+    /// deleted and its entity has such attributes.
     public let tombstone: [AnyHashable: Any]?
     /// The properties that an update changed, relationships too; `nil` unless the object was updated.
     public let updatedProperties: Set<NSPropertyDescription>?
@@ -34,7 +34,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     open var transaction: NSPersistentHistoryTransaction? { heldTransaction ?? ownTransaction }
     /// The transaction that holds the change.
     weak var ownTransaction: NSPersistentHistoryTransaction?
-    /// The transaction of a change that was asked for by itself.
+    /// The transaction of a change that was fetched by itself.
     var heldTransaction: NSPersistentHistoryTransaction?
 
     init(
@@ -48,7 +48,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         self.updatedProperties = updatedProperties
     }
 
-    /// Makes a stand-in, where one is wanted: a change of no store.
+    /// Creates a placeholder: a change of no store.
     public convenience override init() {
         self.init(
             changeID: 0, changedObjectID: NSManagedObjectID(), changeType: .insert, tombstone: nil,
@@ -90,7 +90,7 @@ extension NSPersistentHistoryChange: PredicateObject {
         case "tombstone": OperandBridging.operand(from: tombstone)
         case "updatedProperties", "columns":
             .collection((updatedProperties ?? []).map { .value(.string($0.name)) }, isOrdered: false)
-        // As the transaction's, which is what a change is most often asked for.
+        // Keys of the transaction, which most requests for a change use.
         case "token", "author", "contextName", "bundleID", "processID", "timestamp", "transactionNumber", "storeID":
             try transaction?.predicateOperand(forKey: key) ?? .null
         default:

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Asks stores for what their history has, or deletes its beginning.
+/// Fetches the history of stores, or deletes its oldest part.
 ///
 /// The stores must have been added with ``NSPersistentHistoryTrackingKey``.
 ///
@@ -13,10 +13,10 @@ import Foundation
 ///     let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
 ///     // SELECT … FROM ATRANSACTION WHERE Z_PK > ? ORDER BY Z_PK; SELECT … FROM ACHANGE WHERE ZTRANSACTIONID BETWEEN ? AND ?
 ///
-/// A selection on the entity of transactions may have a predicate, an order and a limit; one on that of changes
-/// leaves of each transaction the changes that it selects.
+/// A selection on the entity of transactions may have a predicate, an order and a limit. A selection on the entity of
+/// changes keeps the matching changes of each transaction.
 ///
-/// - Throws: when executed, 134301 for a token that the history no longer has everything after; 134091 where no store keeps a
+/// - Throws: when executed, 134301 if transactions after the token have been purged; 134091 if no store keeps a
 ///   history.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     enum Action {
@@ -27,9 +27,9 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     let action: Action
-    /// What is returned; of a deletion ``NSPersistentHistoryResultType/count`` or else its success.
+    /// The kind of result; for a deletion ``NSPersistentHistoryResultType/count``, otherwise its success.
     open var resultType: NSPersistentHistoryResultType
-    /// Which transactions or changes are wanted, of those that are late enough.
+    /// The selection of transactions or changes among those after the token or date.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
     /// The token with which the request was made.
     open var token: NSPersistentHistoryToken? {
@@ -47,7 +47,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// Makes a stand-in, where one is wanted: as a request for the whole history.
+    /// Creates a placeholder: a request for the whole history.
     public convenience override init() { self.init(.fetchAfterToken(nil)) }
 
     open override var requestType: NSPersistentStoreRequestType { .historyRequestType }
@@ -62,14 +62,15 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         NSPersistentHistoryChangeRequest(.fetchAfterToken(token))
     }
 
-    /// Asks for the transactions after that one, in its store, and for all of other stores; for everything with `nil`.
+    /// Requests the transactions after that one in its store, and all transactions of other stores; `nil` requests
+    /// everything.
     open class func fetchHistory(
         after transaction: NSPersistentHistoryTransaction?
     ) -> NSPersistentHistoryChangeRequest {
         NSPersistentHistoryChangeRequest(.fetchAfterToken(transaction?.token))
     }
 
-    /// Asks for what the request on the entity of transactions or of changes selects.
+    /// Requests the transactions or changes that the fetch request selects.
     open class func fetchHistory(
         withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     ) -> NSPersistentHistoryChangeRequest {
@@ -78,29 +79,30 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// Deletes the transactions that were made before that date.
+    /// Deletes the transactions before that date.
     ///
-    /// Whoever has not read them yet finds out by 134301; ``NSPersistentStoreCoordinator/purgeHistory(olderThan:keepingAtMost:)``
-    /// asks those who said that they read.
+    /// A reader that has not read them yet gets 134301.
+    /// ``NSPersistentStoreCoordinator/purgeHistory(olderThan:keepingAtMost:)`` considers registered readers.
     open class func deleteHistory(before date: Date) -> NSPersistentHistoryChangeRequest {
         NSPersistentHistoryChangeRequest(.deleteBeforeDate(date))
     }
 
-    /// Deletes the transactions before the token's own, which stays; nothing with `nil`, since nothing comes before the beginning.
+    /// Deletes the transactions before the token's own, which stays. `nil` deletes nothing, since nothing comes before
+    /// the beginning.
     ///
     /// Executing it throws 134301 for a token of other stores.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> NSPersistentHistoryChangeRequest {
         NSPersistentHistoryChangeRequest(.deleteBeforeToken(token))
     }
 
-    /// Deletes the transactions before that one, which stays, in its store; nothing with `nil`.
+    /// Deletes the transactions before that one, which stays, in its store; `nil` deletes nothing.
     open class func deleteHistory(
         before transaction: NSPersistentHistoryTransaction?
     ) -> NSPersistentHistoryChangeRequest {
         NSPersistentHistoryChangeRequest(.deleteBeforeToken(transaction?.token))
     }
 
-    /// A request with the same settings, which can be changed without changing this one.
+    /// Returns a request with the same settings, which can be changed independently.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentHistoryChangeRequest(action)
         copy.affectedStoreObjects = affectedStoreObjects

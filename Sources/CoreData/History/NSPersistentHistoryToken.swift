@@ -2,14 +2,14 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Where the histories of some stores stand: what was recorded later is after the token.
+/// The positions of the histories of some stores: later transactions are after the token.
 ///
 /// Keep one across launches by archiving it:
 ///
 ///     let data = try NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
 ///     let token = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data)
 ///
-/// Tokens are equal when they name the same positions of the same stores.
+/// Tokens are equal if they name the same positions of the same stores.
 ///
 /// Differs from Apple: archives of tokens cannot be exchanged with Apple's platforms.
 open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
@@ -27,7 +27,7 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
 
     private static let codingKey = "positions"
 
-    /// The token of an archive, `nil` where there is none in it.
+    /// Decodes a token; `nil` if the archive has none.
     public required init?(coder: NSCoder) {
         guard let text = coder.decodeObject(of: NSString.self, forKey: Self.codingKey) as String? else { return nil }
         var positions: [String: Int64] = [:]

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// One save as a store's history has it: who saved, when, and what changed.
+/// One save in a store's history: its author, its time and its changes.
 ///
 ///     let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
 ///     let result = try context.execute(request) as? NSPersistentHistoryResult
@@ -10,7 +10,7 @@ import Foundation
 ///         view.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
 ///     }
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
-    // Safe because all is set before anybody else has it.
+    // Safe because everything is set before other code has the transaction.
 
     /// The transaction's number in its store, which grows by one with each.
     public let transactionNumber: Int64
@@ -18,7 +18,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     public let timestamp: Date
     /// The UUID of the store.
     public let storeID: String
-    /// The bundle of the program that saved, its name where it was no bundle.
+    /// The bundle identifier of the program that saved, or its name if it was no bundle.
     public let bundleID: String
     /// The name of the program that saved.
     public let processID: String
@@ -26,7 +26,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     public let contextName: String?
     /// The context's `transactionAuthor`.
     public let author: String?
-    /// What changed, where the request asked for that.
+    /// The changes, if the request asked for them.
     public let changes: [NSPersistentHistoryChange]?
     /// The position right behind the transaction.
     public let token: NSPersistentHistoryToken
@@ -48,7 +48,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         for change in changes ?? [] { change.ownTransaction = self }
     }
 
-    /// Makes a stand-in, where one is wanted: a transaction of no store, without changes.
+    /// Creates a placeholder: a transaction of no store, without changes.
     public convenience override init() {
         self.init(
             transactionNumber: 0, timestamp: Date(timeIntervalSinceReferenceDate: 0), storeID: "", bundleID: "",

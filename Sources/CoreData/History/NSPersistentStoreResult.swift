@@ -1,28 +1,28 @@
 import Foundation
 
-/// What a store answers to a request; each kind of request has its own.
+/// A store's answer to a request; each kind of request has its own subclass.
 open class NSPersistentStoreResult: NSObject {
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public override init() {}
 }
 
-/// What a fetch request that was executed as a request found: objects, IDs, dictionaries or a number.
+/// The result of a fetch request that was executed as a request: objects, IDs, dictionaries or a number.
 ///
-/// Differs from Apple: an array is there returned as if it were a result.
+/// Differs from Apple: there an array is returned as if it were a result.
 public final class ExecutedFetchResult: NSPersistentStoreResult {
-    /// What the stores gave, in the order of the coordinator's stores.
+    /// The results, in the order of the coordinator's stores.
     public let objects: [AnyObject]
 
     init(_ objects: [AnyObject]) { self.objects = objects }
 }
 
-/// What an ``NSPersistentHistoryChangeRequest`` returns.
+/// The kind of result of an ``NSPersistentHistoryChangeRequest``.
 public enum NSPersistentHistoryResultType: Int, Sendable {
     /// A `Bool`: whether it was done.
     case statusOnly = 0
     /// `[NSManagedObjectID]`: the objects that changed, each once.
     case objectIDs = 1
-    /// An `Int`: how many transactions there are, of changes where the request selects those, or were deleted.
+    /// An `Int`: the number of transactions, or of changes if the request selects those, that were found or deleted.
     case count = 2
     /// `[NSPersistentHistoryTransaction]`, without their changes.
     case transactionsOnly = 3
@@ -32,11 +32,11 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
     case transactionsAndChanges = 5
 }
 
-/// What an ``NSPersistentHistoryChangeRequest`` found or did.
+/// The result of an ``NSPersistentHistoryChangeRequest``.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// See ``NSPersistentHistoryResultType``: what it is of; transactions and changes come oldest first.
+    /// The result, of the type that ``NSPersistentHistoryResultType`` says; transactions and changes come oldest first.
     public let result: Any?
-    /// What the request asked for.
+    /// The requested kind of result.
     public let resultType: NSPersistentHistoryResultType
 
     init(_ result: Any?, _ resultType: NSPersistentHistoryResultType) {
@@ -44,6 +44,6 @@ open class NSPersistentHistoryResult: NSPersistentStoreResult {
         self.resultType = resultType
     }
 
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public convenience override init() { self.init(nil, .statusOnly) }
 }

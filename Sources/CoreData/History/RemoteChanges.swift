@@ -11,10 +11,10 @@ final class RemoteChanges: @unchecked Sendable {
         var lastTransaction: Int64?
     }
 
-    /// Guards the watch and what was told last.
+    /// Guards the watch and the last reported token.
     private let state = Mutex(State())
 
-    /// Begins to watch; the store's own path must be as it is now.
+    /// Begins to watch; the path must be the store's current one.
     func begin(_ store: AttachedStore) {
         let position = try? store.historyPosition()
         do {
@@ -74,16 +74,16 @@ extension AttachedStore {
         return try history.historyExtent().last
     }
 
-    /// Calls `changed` whenever somebody writes to the store, until the watch is cancelled or nobody holds it: here or in
-    /// another process, in memory here alone.
+    /// Calls `changed` after each write to the store, until the watch is cancelled or released. Reports writes of this
+    /// and other processes; for stores in memory, of this one.
     func watch(_ changed: @escaping @Sendable () -> Void) throws -> any SourceWatch {
         if let watch = try target.watch(changed) { return watch }
-        return OwnSaves(self, changed)
+        return InProcessSaves(self, changed)
     }
 }
 
-/// Tells of saves to a store that nobody else can write to.
-private final class OwnSaves: SourceWatch {
+/// Reports saves to a store that no other process can write to.
+private final class InProcessSaves: SourceWatch {
     private static let queue = DispatchQueue(label: "com.apple.CoreData.remote-changes.memory", qos: .utility)
 
     private let changed: @Sendable () -> Void
@@ -101,14 +101,14 @@ private final class OwnSaves: SourceWatch {
     func cancel() { observers.remove(number) }
 }
 
-/// Who is told when a store has been saved to.
+/// The observers of saves to a store.
 final class SaveObservers: Sendable {
     private struct State {
         var observers: [Int: @Sendable () -> Void] = [:]
         var next = 0
     }
 
-    /// Guards the observers; nobody is called while it is held.
+    /// Guards the observers; no observer is called while it is held.
     private let state = Mutex(State())
 
     func add(_ observer: @escaping @Sendable () -> Void) -> Int {
@@ -125,4 +125,23 @@ final class SaveObservers: Sendable {
         let observers = state.withLock { $0.observers.isEmpty ? [] : Array($0.observers.values) }
         for observer in observers { observer() }
     }
+}
+
+/// Watches a store for transactions, of this process and of others, until it is deallocated.
+package final class StoreWatch: Sendable {
+    private let watch: any SourceWatch
+
+    /// - Parameter changed: called on a thread of its own after each commit; several commits may be told once.
+    /// - Throws: if the system cannot watch the store.
+    package init?(
+        _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator,
+        _ changed: @escaping @Sendable () -> Void
+    ) throws {
+        guard let attached = coordinator.attachedStores.first(where: { $0.identifier == store.identifier }) else {
+            return nil
+        }
+        watch = try CoreDataErrors.converting { try attached.watch(changed) }
+    }
+
+    deinit { watch.cancel() }
 }

@@ -1,4 +1,4 @@
 import Logging
 
-/// Where loading and merging models tells what went wrong when the call itself can only return `nil`.
+/// The log of loading and merging models, for calls that can only return `nil`.
 let modelLogger = Logger(label: "CoreData.Model")

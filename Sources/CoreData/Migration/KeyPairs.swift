@@ -1,5 +1,5 @@
-/// Pairs of keys, in the order in which they came. Pairs of which each follows the one before are one run, so that a table whose
-/// keys have few gaps takes as much as a table of a few rows.
+/// Pairs of keys, in the order of insertion. Consecutive pairs of consecutive keys are one run, so a table whose keys
+/// have few gaps takes as much memory as a table of a few rows.
 ///
 ///     1 → 1, 2 → 2, 3 → 3, 7 → 4     // 1… → 1…, three pairs; 7 → 4
 struct KeyPairs {
@@ -16,9 +16,10 @@ struct KeyPairs {
     /// How one side of the pairs is found.
     private struct Side {
         let key: KeyPath<Run, Key>
-        /// Whether each run begins behind the end of the one before.
+        /// Whether each run begins after the end of the previous one.
         var isAscending = true
-        /// Else the runs by where they begin, and the furthest that each or one before it reaches; empty until somebody asks.
+        /// Otherwise the runs sorted by their beginnings, and the greatest end of each and its predecessors; empty
+        /// until the first lookup.
         var order: [Int32] = []
         var reach: [Key] = []
     }
@@ -66,12 +67,12 @@ struct KeyPairs {
 
     // MARK: By key
 
-    /// What the key has become, in the order in which that came.
+    /// Returns the destinations of the key, in the order of insertion.
     mutating func destinations(of source: Key) -> [Key] {
         find(source, in: &sources).map { runs[$0.run].destination.advanced(by: $0.offset) }
     }
 
-    /// What became of it.
+    /// Returns the sources of the key.
     mutating func sources(of destination: Key) -> [Key] {
         find(destination, in: &destinations).map { runs[$0.run].source.advanced(by: $0.offset) }
     }
@@ -131,14 +132,14 @@ extension MigrationAssociations.Key {
         return key
     }
 
-    /// Whether the other is that far behind this one, in the same table.
+    /// Whether the other key is this distance before this one, in the same table.
     fileprivate func follows(by count: Int, _ other: Self) -> Bool {
         root == other.root && entity == other.entity && primaryKey <= Int64.max - Int64(count)
             && primaryKey + Int64(count) == other.primaryKey
     }
 }
 
-/// Keys, in the order in which they came; those that follow one another are one run.
+/// Keys, in the order of insertion; consecutive ones are one run.
 struct KeyRuns {
     private var pairs = KeyPairs()
 

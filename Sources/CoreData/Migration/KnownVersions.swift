@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataStore
 import Foundation
 
-/// The versions of a model that the program has, apart from the copy that a store keeps of its own.
+/// The versions of a model that the program has; a store's own copy of its model is not one of them.
 ///
 /// ```
 ///  models that the caller names ──▶ the folder of the model's file ──▶ the files of models that it was merged from ──▶ bundles
@@ -12,16 +12,16 @@ struct KnownVersions {
     let model: NSManagedObjectModel
     /// Files of versions beside the model's own, the first to be searched.
     var files: [URL]
-    /// Models that the caller names, such as those of custom stages.
+    /// Models that the caller names, for example those of custom stages.
     var models: [NSManagedObjectModel] = []
-    /// Checksums of versions whose models are not named, such as those of lightweight stages.
+    /// Checksums of versions whose models are not named, for example those of lightweight stages.
     var checksums: Set<String> = []
 
     init(_ model: NSManagedObjectModel, files: [URL] = [], models: [NSManagedObjectModel] = []) {
         (self.model, self.files, self.models) = (model, files, models)
     }
 
-    /// The version with these hashes, by entity; `nil` where the program has none.
+    /// Returns the version with these hashes, by entity; `nil` if the program has none.
     func document(_ hashes: [String: Data]) -> ModelDocument? {
         for model in models where model.has(hashes) { return model.makeDocument() }
         for file in (files + [model.fileURL].compactMap { $0 }).map(Self.folder(of:)) {
@@ -53,10 +53,10 @@ struct KnownVersions {
         checksums.contains(VersionHash.checksum(hashes)) || model.has(hashes) || document(hashes) != nil
     }
 
-    /// Whether the model, unchanged since it was read, is a version of a folder of versions, or merged of such: then the program has
-    /// every version that the model's developers gave it.
+    /// Whether the model, unchanged since it was read, is in a folder of versions, or merged from such models: then the
+    /// program has every version.
     ///
-    /// A model in code and a file without versions have no former versions beside them: what they were before only stores know.
+    /// A model in code and a file without versions have no former versions beside them: only stores know these.
     var isComplete: Bool {
         let urls = (model.fileURL.map { [$0] } ?? model.partURLs ?? []).map(Self.folder(of:))
         guard !urls.isEmpty, urls.allSatisfy(Self.isFolderOfVersions) else { return false }
@@ -92,37 +92,10 @@ extension NSManagedObjectModel {
 }
 
 extension LossRule {
-    /// The rule that a store's options ask for; `nil` where they allow every loss.
+    /// Creates the rule of a store's options; `nil` if they allow every loss.
     init?(_ options: [AnyHashable: Any]?, _ versions: KnownVersions) {
         let wish = (options?[NSMigratePersistentStoresAllowingLossOption] as? NSNumber)?.boolValue
         guard wish != true else { return nil }
         self.init(knowsAll: wish == false || !versions.checksums.isEmpty || versions.isComplete, knows: versions.has)
-    }
-}
-
-extension StoreTools {
-    /// Checks what is about to migrate a store by itself, in another way than by adding it.
-    ///
-    /// - Parameters:
-    ///   - known: all versions that the program has, where it says so.
-    ///   - allowsLoss: the value of ``NSMigratePersistentStoresAllowingLossOption``.
-    /// - Throws: 134130 where the program has not the store's version, and something would be dropped.
-    package static func checkLosses(
-        ofStoreAt url: URL, to model: NSManagedObjectModel, known: [NSManagedObjectModel]?, allowsLoss: Bool?
-    ) throws {
-        var migration = LightweightMigration(to: model, configuration: nil, type: type(ofStoreAt: url))
-        var versions = KnownVersions(model, models: known ?? [])
-        versions.checksums = Set((known ?? []).map(\.versionChecksum))
-        var options: [AnyHashable: Any] = [:]
-        options[NSMigratePersistentStoresAllowingLossOption] = allowsLoss
-        migration.known = versions.models
-        migration.lossRule = LossRule(options, versions)
-        do { _ = try migration.plan(of: url) } catch let error as CocoaError
-            where error.userInfo[NSMigrationLossesErrorKey] != nil
-        {
-            throw error
-        } catch {
-            // What else is in the way the migration itself tells.
-        }
     }
 }

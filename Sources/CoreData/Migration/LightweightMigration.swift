@@ -4,8 +4,8 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// A lightweight migration of a store, for those who open stores and for tools: of an SQLite store in its database, of one
-/// that is one file by writing that anew.
+/// A lightweight migration of a store, for opening stores and for tools: of an SQLite store inside its database, of a
+/// store that is one file by writing it again.
 ///
 ///     let migration = LightweightMigration(to: model, configuration: nil)
 ///     for line in try migration.plan(of: url)?.lines ?? [] { print(line) }
@@ -17,13 +17,13 @@ package struct LightweightMigration {
     package var type = NSSQLiteStoreType
     /// Where versions of the model are looked for that a store keeps no copy of, before the bundles.
     var files: [URL]
-    /// The model that the store may have been made with, where the caller has it.
+    /// The model with which the store was made, if the caller has it.
     var source: NSManagedObjectModel?
     /// Other models that it may have been made with.
     var known: [NSManagedObjectModel] = []
-    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    /// Decides whether something may be dropped; `nil` if the user requested exactly this migration.
     var lossRule: LossRule?
-    /// The entities that the store has, where no configuration tells.
+    /// The entities that the store has, if no configuration says so.
     var entityNames: Set<String>?
     /// Whether a store that is of another model than ``source`` by now is left alone.
     var isFromSourceOnly = false
@@ -41,23 +41,22 @@ package struct LightweightMigration {
         self.files = files
     }
 
-    /// What a migration does, for people.
+    /// The description of a migration, for people.
     package struct Plan: Sendable {
         /// What becomes of the entities that are not the same in both models.
         package var entities: [String]
         /// Each step in words, with the statements that it runs; bound values are not shown.
         package var steps: [(words: String, statements: [String])]
-        /// What it drops.
+        /// The data that it drops.
         package var losses: [MappingLoss]
     }
 
     /// Migrates the store unless it is of the model already.
     ///
-    /// - Returns: whether there was something to do.
-    /// - Throws: a `CocoaError`: 134130 where nobody has the store's model, 134140 where no mapping can be inferred,
-    ///   134111
-    ///   where objects violate a uniqueness constraint, 134120 where `progress` threw, else 134110. The store is as
-    /// it was.
+    /// - Returns: whether a migration was necessary.
+    /// - Throws: a `CocoaError`: 134130 if the store's model is not known, 134140 if no mapping can be inferred, 134111
+    ///   if objects violate a uniqueness constraint, 134120 if `progress` threw, else 134110. The store is then
+    ///   unchanged.
     @discardableResult
     package func run(at url: URL, options: [AnyHashable: Any]?) throws -> Bool {
         let outcome = try outcome(at: url, options: options)
@@ -85,11 +84,12 @@ package struct LightweightMigration {
                 path: url.path, timeout: settings.timeout, isReadOnly: settings.isReadOnly)
         }
         var migration = try migration()
-        migration.defers = Self.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
+        migration.defers = StoreSettings.isWanted(options, NSPersistentStoreDeferredLightweightMigrationOptionKey)
         return try migration.run(Self.databaseOptions(settings, url))
     }
 
-    /// What somebody may not have meant who changed a model: objects that went with their entity, though another one may be its heir.
+    /// Returns consequences that the developer may not have intended: objects that are deleted with their entity,
+    /// although another entity may be its successor.
     static func warnings(_ outcome: StoreMigration.Outcome) -> [String] {
         guard let mapping = outcome.plan?.mapping else { return [] }
         let added = mapping.entities.compactMap { entity in
@@ -109,7 +109,7 @@ package struct LightweightMigration {
             }
     }
 
-    /// What ``run(at:options:)`` would do; `nil` where there is nothing to do.
+    /// Returns the plan of ``run(at:options:)``; `nil` if there is nothing to do.
     package func plan(of url: URL) throws -> Plan? {
         try converting(url) {
             if let format = AtomicFileStore.format(ofType: type) {
@@ -128,8 +128,8 @@ package struct LightweightMigration {
         }
     }
 
-    /// What ``run(at:options:)`` would do to a store on a server, as a text that a program such as psql runs there, in one transaction; `nil` where there is
-    /// nothing to do.
+    /// Returns ``run(at:options:)`` on a server as a script that a program such as psql runs in one transaction; `nil`
+    /// if there is nothing to do.
     package func script(of url: URL) throws -> String? {
         try converting(url) {
             guard let steps = try migration().script(try Self.databaseOptions(StoreSettings(nil), url)) else {
@@ -171,7 +171,7 @@ package struct LightweightMigration {
 
     // MARK: The older model
 
-    /// What the caller has, then the versions beside the model, then all bundles.
+    /// Searches the caller's model, then the versions beside the model, then all bundles.
     private func findSource(_ hashes: [String: Data]) -> ModelDocument? {
         KnownVersions(model, files: files, models: [source].compactMap { $0 } + known).document(hashes)
     }
@@ -184,7 +184,7 @@ package struct LightweightMigration {
             let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata)
         else { return nil }
         let isDatabase = type == NSSQLiteStoreType || ServerStores.shared.driver(ofType: type) != nil
-        let cached = isDatabase ? try? ModelInspection.cachedModel(ofStoreAt: url) : nil
+        let cached = isDatabase ? try? SQLStore.cachedModel(of: url) : nil
         let documents = [cached, findSource(hashes)]
         for document in documents.compactMap({ $0 }) {
             guard let model = try? NSManagedObjectModel(document: document) else { continue }
@@ -202,92 +202,5 @@ package struct LightweightMigration {
         } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url)
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
-    }
-}
-
-extension LightweightMigration {
-    /// Whether the options of a store ask for its migration.
-    static func isWanted(
-        _ options: [AnyHashable: Any]?, _ key: String = NSMigratePersistentStoresAutomaticallyOption
-    ) -> Bool { (options?[key] as? NSNumber)?.boolValue ?? false }
-
-    /// Whether they ask for the mapping to be inferred.
-    static func isInferenceWanted(_ options: [AnyHashable: Any]?) -> Bool {
-        isWanted(options, NSInferMappingModelAutomaticallyOption)
-    }
-
-    /// Gives a store of an earlier version of this framework Apple's version hashes and columns of composite attributes. It
-    /// stays of its version of the model, so that stages and mapping models begin there.
-    ///
-    /// - Returns: Whether there was something to do.
-    private static func upgradeComposites(
-        ofStoreAt url: URL, type: String, _ options: [AnyHashable: Any]?
-    ) throws -> Bool {
-        guard AtomicFileStore.format(ofType: type) == nil,
-            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
-                ofType: type, at: url, options: nil),
-            let hashes = NSManagedObjectModel.versionHashes(inStoreMetadata: metadata),
-            let document = try? ModelInspection.cachedModel(ofStoreAt: url),
-            let compiled = try? ModelCompiler.compile(document)
-        else { return false }
-        let entities = compiled.entities.filter { hashes[$0.name] != nil }.map(\.ordinal)
-        guard compiled.areFormer(hashes, of: entities) else { return false }
-        var migration = LightweightMigration(
-            to: try NSManagedObjectModel(document: document), configuration: nil, type: type)
-        migration.entityNames = Set(hashes.keys)
-        // At once: what follows begins with whole tables.
-        var options = options
-        options?[NSPersistentStoreDeferredLightweightMigrationOptionKey] = nil
-        return try migration.run(at: url, options: options)
-    }
-
-    /// Opens a store, and migrates it first where it is of another model and the options ask for it.
-    static func opening<R>(
-        _ url: URL?, type: String, _ model: NSManagedObjectModel, configuration: String?,
-        options: [AnyHashable: Any]?, stages: NSStagedMigrationManager?, _ open: () throws -> R
-    ) throws -> R {
-        let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
-        if let url, url.isFileURL, isWanted(options), !isReadOnly { MigrationTurn.removeLeavingsOfTurn(of: url) }
-        if let url, let stages, isWanted(options) {
-            try NSStagedMigrationManager.checkSaysVersion(url, type)
-            if ServerStores.shared.driver(of: url) == nil, stages.isInStage(url, type) {
-                try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
-            }
-        }
-        do { return try open() } catch let failure as StoreFailure
-            where failure.kind == .incompatibleModel && isWanted(options)
-        {
-            guard let url else { throw failure }
-            if !isReadOnly, try upgradeComposites(ofStoreAt: url, type: type, options) {
-                return try opening(
-                    url, type: type, model, configuration: configuration, options: options, stages: stages, open)
-            }
-            if let stages {
-                try stages.migrate(url, type: type, to: model, configuration: configuration, options: options ?? [:])
-                return try open()
-            }
-            if !isReadOnly, isWanted(options, NSMigratePersistentStoresProgressivelyOption) {
-                var progressive = ProgressiveMigration(
-                    to: model, configuration: configuration, type: type, infers: isInferenceWanted(options))
-                progressive.lossRule = LossRule(options, KnownVersions(model))
-                // Where nothing leads there, what follows tells why.
-                if progressive.leads(from: url) {
-                    try progressive.run(at: url, options: options)
-                    return try open()
-                }
-            }
-            if !isReadOnly, configuration == nil, let mapped = MappedMigration(ofStoreAt: url, type: type, to: model) {
-                try mapped.run(at: url, options: options)
-                return try open()
-            }
-            guard isInferenceWanted(options) else {
-                throw CoreDataErrors.missingMapping(
-                    url: ServerStores.shared.shown(url), model: model, mismatch: failure.message)
-            }
-            var migration = LightweightMigration(to: model, configuration: configuration, type: type)
-            migration.lossRule = LossRule(options, KnownVersions(model))
-            try migration.run(at: url, options: options)
-            return try open()
-        }
     }
 }

@@ -7,11 +7,11 @@ import Foundation
 /// A migration of a store in its place by a mapping model, object by object.
 ///
 /// ```
-///  old store noted ──▶ new one made beside it, metadata and UUID carried over ──▶ put in its place, in one transaction
-///       ▲                                                                        │ if nobody saved to it since
-///       └────────────────────────────────────────────────────────────────────────┘ somebody did
+///  old store's state noted ──▶ new store made beside it, with metadata and UUID ──▶ replaces the old one in one transaction
+///       ▲                                                                        │ if no other client has saved since
+///       └────────────────────────────────────────────────────────────────────────┘ otherwise
 /// ```
-/// What fails before leaves the old store as it was.
+/// A failure before the replacement leaves the old store unchanged.
 struct MappedMigration {
     let type: String
     let mapping: NSMappingModel
@@ -41,15 +41,17 @@ struct MappedMigration {
         (self.mapping, self.source, self.destination, self.type) = (mapping, source, destination, type)
     }
 
-    /// Migrates the store unless somebody else has done it meanwhile. What others save while it runs is not lost: it begins anew then.
+    /// Migrates the store unless another process has done it meanwhile. Saves of other clients while it runs are not
+    /// lost: it then starts again.
     ///
-    /// - Throws: 134090 where others save again and again, or have the store open in the end; it is then as they left it.
+    /// - Throws: 134090 if other clients save again and again, or have the store open at the end; the store is then
+    ///   unchanged.
     func run(at url: URL, options: [AnyHashable: Any]?) throws {
         try MigrationTurn.with(url) {
             if ServerStores.shared.driver(of: url) != nil { return try runOnServer(at: url, options) }
             for _ in 0..<Self.attempts {
                 guard isOfSource(url) else { return }
-                do { return try runOnce(at: url, options: options) } catch is SomebodySaved {}
+                do { return try runOnce(at: url, options: options) } catch is ConcurrentSave {}
             }
             throw CoreDataErrors.make(
                 NSPersistentStoreTimeoutError,
@@ -60,16 +62,16 @@ struct MappedMigration {
 
     private static let attempts = 10
 
-    /// What was read is not what the store has.
-    private struct SomebodySaved: EngineFailure {}
+    /// The rows that were read are not the store's current ones.
+    private struct ConcurrentSave: EngineFailure {}
 
-    /// The same on a server: in a schema beside the store's, while nobody else writes to the store, and then put in its place in the
-    /// transaction that has kept the others out.
+    /// Does the same on a server: in a schema beside the store's, while no other client can write to the store. Then it
+    /// replaces the store in the transaction that has locked out the others.
     private func runOnServer(at url: URL, _ options: [AnyHashable: Any]?) throws {
         guard isOfSource(url), let place = try ServerPlace(for: url, options) else { return }
         defer { withExtendedLifetime(place) {} }
         let known = source.entityVersionHashesByName
-        // Otherwise somebody else has migrated it meanwhile.
+        // Otherwise another process has migrated it meanwhile.
         _ = try AttachedStore.converting(url) {
             try place.exchange(options, if: { $0?.allSatisfy { known[$0.key] == $0.value } ?? true }) {
                 try make(at: place.url, from: url)
@@ -91,7 +93,7 @@ struct MappedMigration {
             guard isOfSource(url) else { return }
             do {
                 try AtomicStore.replace(format, path: url.path, with: place.url.path, ifStill: stamp)
-            } catch let failure as AtomicFileFailure where failure.kind == .changed { throw SomebodySaved() } catch {
+            } catch let failure as AtomicFileFailure where failure.kind == .changed { throw ConcurrentSave() } catch {
                 throw CoreDataErrors.converted(error, store: nil, context: nil)
             }
             return
@@ -102,14 +104,14 @@ struct MappedMigration {
         defer { noted.close() }
         do { try make(at: place.url, from: url) } catch {
             // Rows of two moments may contradict one another.
-            if (try? noted.isStill()) == false { throw SomebodySaved() }
+            if (try? noted.isStill()) == false { throw ConcurrentSave() }
             throw error
         }
-        // Somebody else may have migrated it meanwhile, and saved to it.
+        // Another process may have migrated it meanwhile, and saved to it.
         guard isOfSource(url) else { return }
         do {
             try SQLStore.replace(at: url, nil, with: place.url, nil, ifStill: noted)
-        } catch is DatabaseChanged { throw SomebodySaved() } catch { if isOfSource(url) { throw error } }
+        } catch is DatabaseChanged { throw ConcurrentSave() } catch { if isOfSource(url) { throw error } }
     }
 
     /// Makes the new store, with the metadata of the old one.

@@ -5,8 +5,8 @@ struct MappingPairs {
     let new: ModelRuntime
     let isInferred: Bool
 
-    /// Whether both sides are mapped by plain expressions that lead to one another: then each to-one says it all. One of them is a
-    /// to-one, and none has an order.
+    /// Returns whether both sides are mapped by plain expressions that correspond to each other: then each to-one
+    /// determines the relationship. One of the sides is a to-one, and neither is ordered.
     func arePlain(_ entity: EntityRuntime, _ slot: Int, oneToOne: Bool = false) -> Bool {
         let info = entity.slots[slot]
         guard let back = info.relationship?.inverseSlot, let destination = info.relationship?.destination,
@@ -36,8 +36,8 @@ struct MappingPairs {
         return true
     }
 
-    /// How each mapping that makes objects of the entity, or of those below it, fills the relationship; `nil` where one does it by
-    /// an expression, or not at all.
+    /// Returns how each mapping that makes objects of the entity, or of its subentities, sets the relationship; `nil`
+    /// if a mapping uses another expression, or does not set it.
     private func plainRelations(
         of info: EntityRuntime.Slot, among entity: EntityRuntime
     ) -> [(NSEntityMapping, PlainMappings.Step, EntityRuntime)]? {

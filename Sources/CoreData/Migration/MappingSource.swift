@@ -1,7 +1,7 @@
 import CoreDataPredicate
 import CoreDataStore
 
-/// The objects that an entity mapping is of: those of the very entity that the source expression's predicate wants.
+/// The source objects of an entity mapping: those of exactly the entity that match the source expression's predicate.
 struct MappingSource {
     let entity: EntityRuntime
     let plan: FetchPlan
@@ -10,7 +10,7 @@ struct MappingSource {
     /// So many keys are read at a time.
     private static let keysAtOnce = 1 << 16
 
-    /// - Throws: where the source expression is no such fetch, or the predicate cannot be read.
+    /// - Throws: an error if the source expression is no such fetch, or if the predicate is not readable.
     init(_ mapping: NSEntityMapping, _ entity: EntityRuntime, in store: AttachedStore, of model: ModelRuntime) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
         request.includesSubentities = false
@@ -20,10 +20,12 @@ struct MappingSource {
         }
         self.entity = entity
         self.store = store
-        plan = try CoreDataErrors.converting { try FetchTranslation(request, in: model).plan(for: store) }
+        plan = try CoreDataErrors.converting {
+            try FetchTranslation(request, in: model, clock: .system).plan(for: store)
+        }
     }
 
-    /// The text of the predicate in the mapping's source expression; `nil` where there is none.
+    /// Returns the text of the predicate in the mapping's source expression; `nil` if there is none.
     private static func predicate(of mapping: NSEntityMapping) throws -> String? {
         guard let expression = mapping.sourceExpression else { return nil }
         guard case .fetch(let made, _, _) = expression.node,

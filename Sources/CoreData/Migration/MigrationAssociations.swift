@@ -1,9 +1,10 @@
 import CoreDataPrimitives
 import Foundation
 
-/// What has become of what, by one mapping: of objects that are in their stores the keys only, see ``KeyPairs``.
+/// The associations of source and destination objects by one mapping. Only the keys of objects that their stores have
+/// are kept, see ``KeyPairs``.
 ///
-/// Pairs of new objects have the objects until their store has them; see ``settle()``.
+/// Pairs of new objects keep the objects until their store has them; see ``settle()``.
 struct MigrationAssociations {
     /// A row of either store, by the root of its hierarchy.
     struct Key: Hashable, Comparable {
@@ -23,7 +24,7 @@ struct MigrationAssociations {
             self.primaryKey = primaryKey
         }
 
-        /// By hierarchy and key: whoever asks for an object knows its entity, which is the row's own.
+        /// By hierarchy and key: a caller that has an object knows its entity, which is the row's own.
         static func < (a: Key, b: Key) -> Bool { (a.root, a.primaryKey) < (b.root, b.primaryKey) }
     }
 
@@ -38,7 +39,7 @@ struct MigrationAssociations {
         recent.append((source, destination))
     }
 
-    /// Gives up the objects that stores have by now; what was deleted meanwhile has become nothing.
+    /// Releases the objects that stores have by now; pairs of objects that were deleted meanwhile are dropped.
     mutating func settle() {
         let pairs = recent
         recent = []
@@ -56,20 +57,20 @@ struct MigrationAssociations {
 
     // MARK: Asking
 
-    /// An object, or where it is.
+    /// An object, or its key.
     enum Found {
         case key(Key)
         case object(NSManagedObject)
     }
 
-    /// What the object has become.
+    /// Returns the destination objects of this source.
     mutating func destinations(of source: NSManagedObject) -> [Found] {
         let keys = source.hasTemporaryKey ? [] : settled.destinations(of: Key(source))
         return keys.map { .key($0) }
             + (recentBySource[ObjectIdentifier(source)] ?? []).map { .object(recent[$0].destination) }
     }
 
-    /// What the object was.
+    /// Returns the source objects of this destination.
     mutating func sources(of destination: NSManagedObject) -> [Found] {
         let keys = destination.hasTemporaryKey ? [] : settled.sources(of: Key(destination))
         return keys.map { .key($0) }

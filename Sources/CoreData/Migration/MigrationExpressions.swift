@@ -125,7 +125,8 @@ struct MigrationExpressions {
         }
     }
 
-    /// The managed objects of a value: itself, or the members of a collection, in order where it has one.
+    /// Returns the managed objects of a value: the value itself, or the members of a collection, in order if it is
+    /// ordered.
     static func objects(_ value: Any?) -> [NSManagedObject] {
         switch value {
         case let object as NSManagedObject: [object]

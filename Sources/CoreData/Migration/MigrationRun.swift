@@ -7,10 +7,11 @@ import Foundation
 ///
 /// ```
 ///  for each mapping: objects made ──▶ for each: related ──▶ for each: the policy's own checks ──▶ all objects validated
-///           └─ every few hundred objects: saved as they are, turned into faults, what became of what kept as keys
+///           └─ every few hundred objects: saved without validation, turned into faults, associations kept as keys
 /// ```
-/// Without portions, as where the new store is no database or was there before, everything is saved in the end at once. So it is
-/// from the moment on when a portion cannot be saved as it is: what comes later may put it right, and the last save tells.
+/// If the new store is no database or existed before, there are no portions, and everything is saved at the end. The
+/// same happens from the moment when a portion cannot be saved: later changes may correct it, and the last save reports
+/// the error.
 final class MigrationRun {
     private unowned let manager: NSMigrationManager
     let mappings: [NSEntityMapping]
@@ -23,23 +24,24 @@ final class MigrationRun {
     /// What portions have saved, to be validated in the end.
     private var saved = KeyRuns()
 
-    /// What the mappings come to, as far as that was asked; anew for each pass over a mapping, which its policy may have changed.
+    /// The plain form of the mappings that were used; computed again for each pass over a mapping, since its policy may
+    /// have changed it.
     var plain: [ObjectIdentifier: PlainMappings] = [:]
     var pairs: [PairKey: Bool] = [:]
-    /// Whether associations are what this class knows of them.
+    /// Whether the manager's class overrides nothing that concerns associations.
     let isPlainManager: Bool
     let isInferred: Bool
-    /// Whether nobody sees the objects of a portion between its being related and its being saved.
+    /// Whether no other code sees the objects of a portion between being related and being saved.
     var neverLooks: Bool { savesPortions && isPlainManager && hasPlainPolicies }
     private let hasPlainPolicies: Bool
 
-    /// How many objects somebody holds beyond the last portion, as a policy may.
+    /// The number of objects that other code, for example a policy, holds after their portion.
     private var heldCount = 0
 
     /// How many objects are in memory at a time, about.
     private static let portionSize = 512
 
-    /// - Throws: where a policy's class is not in the program.
+    /// - Throws: an error if a policy's class is not in the program.
     init(
         _ manager: NSMigrationManager, _ mappings: [NSEntityMapping], from source: NSPersistentStoreCoordinator,
         to destination: NSPersistentStoreCoordinator, savesPortions: Bool
@@ -76,9 +78,8 @@ final class MigrationRun {
         associations[mapping, default: MigrationAssociations()].add(old, new)
     }
 
-    /// What the object has become by that mapping, or by whichever.
-    /// What became of the object by the mapping of that name, or by the first that made an object of that entity of it: several may
-    /// have made others.
+    /// What the object has become by that mapping, or by whichever. What became of the object by the mapping of that
+    /// name, or by the first that made an object of that entity of it: several may have made others.
     func destinations(
         of object: NSManagedObject, by mapping: String?, ofKind entity: NSEntityDescription? = nil
     ) -> [NSManagedObject] {
@@ -131,7 +132,7 @@ final class MigrationRun {
         }
     }
 
-    /// What a policy of the program's own throws is told with the mapping that it is of.
+    /// Adds the mapping's name to an error of the program's own policy.
     private func asking<R>(
         _ policy: NSEntityMigrationPolicy, _ mapping: NSEntityMapping, _ method: String, _ body: () throws -> R
     ) throws -> R {
@@ -178,7 +179,7 @@ final class MigrationRun {
     }
 
     private func createRelationships(_ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy) throws {
-        // What policies associate meanwhile is not gone through, as it was not before.
+        // Associations that policies add meanwhile are not visited in this pass.
         let made = (associations[mapping.name]?.count ?? 0)
         var start = 0
         while start < made {
@@ -216,7 +217,7 @@ extension MigrationRun {
         return try MappingSource(mapping, runtime, in: stores.source, of: model).keys()
     }
 
-    /// Calls the body with the objects, whose rows are in memory as long as it runs; those without a row are left out.
+    /// Calls the body with the objects that have a row, and keeps the rows in memory meanwhile.
     private func inMemory(
         _ found: [MigrationAssociations.Found], isSource: Bool, _ body: ([NSManagedObject]) throws -> Void
     ) throws {
@@ -244,20 +245,21 @@ extension MigrationRun {
         try withExtendedLifetime(rows) { try body(objects) }
     }
 
-    /// Whether a portion has become more than it was meant to be: of one object many may be made, or many may be related to it.
+    /// Whether a portion has become more than it was meant to be: of one object many may be made, or many may be
+    /// related to it.
     private var hasMany: Bool {
         savesPortions && registeredCount > heldCount + 8 * Self.portionSize
     }
 
     private var registeredCount: Int { source.registry.count + destination.registry.count }
 
-    /// Saves what there is so far as it is, and keeps only the keys of it.
+    /// Saves the objects so far without validation, and keeps only their keys.
     private func finishPortion() {
         guard savesPortions else { return }
         destination.processPendingChanges()
-        let new = destination.insertedList.filter { $0.isInserted && !$0.isDeleted }
-        // Numbers that attributes are too narrow for can only be told of while they are in memory.
-        let changed = new + destination.updatedList.filter(\.isUpdated)
+        let new = destination.pendingChanges.inserted.filter { $0.isInserted && !$0.isDeleted }
+        // Numbers that are too large for their attributes can only be reported while they are in memory.
+        let changed = new + destination.pendingChanges.updated.filter(\.isUpdated)
         guard !changed.contains(where: { $0.flags.contains(.wideInteger) }) else { return savesPortions = false }
         do { try destination.saveUnvalidated() } catch { return savesPortions = false }
         for object in new where needsValidation(object.runtime.ordinal) {
@@ -273,15 +275,16 @@ extension MigrationRun {
         heldCount = registeredCount
     }
 
-    /// Validates everything, and saves what was not saved yet.
+    /// Validates everything, and saves the objects that are not saved yet.
     private func finish() throws {
         finishPortion()
-        // Tells why a portion could not be saved.
+        // Throws the error for which a portion could not be saved.
         if destination.hasChanges { try save() }
         try validate(saved)
     }
 
-    /// Saves; by an inferred mapping, duplicates are the error that they are where it is followed inside a database.
+    /// Saves. With an inferred mapping, duplicates are reported with the same error as by a migration inside the
+    /// database.
     private func save() throws {
         do { try destination.save() } catch let error as CocoaError
             where error.code == .managedObjectConstraintMerge && manager.mappingModel?.isAsInferred == true
@@ -297,14 +300,14 @@ extension MigrationRun {
         }
     }
 
-    /// The entity that the constraint is declared by, which those below it inherit.
+    /// Returns the entity that declares the constraint, which subentities inherit.
     private static func owner(of constraint: [String], _ entity: NSEntityDescription) -> NSEntityDescription {
         var owner = entity
         while let parent = owner.superentity, parent.storedUniquenessConstraints.contains(constraint) { owner = parent }
         return owner
     }
 
-    /// Validates what was saved without, as if it were saved now.
+    /// Validates objects that were saved without validation.
     func validate(_ saved: KeyRuns) throws {
         for start in stride(from: 0, to: saved.count, by: Self.portionSize) {
             let portion = saved.keys(start..<min(saved.count, start + Self.portionSize))
@@ -325,7 +328,7 @@ extension MigrationRun {
         }
     }
 
-    /// Whether anybody could have something to say of the entity's objects.
+    /// Returns whether the entity's objects have any checks.
     private func needsValidation(_ entity: Int) -> Bool {
         guard let runtime = destination.persistentStoreCoordinator?.runtime.entities[entity] else { return true }
         return runtime.hasHooksOfNewObjects || !runtime.validation.isEmpty
@@ -333,7 +336,7 @@ extension MigrationRun {
 }
 
 extension EntityRuntime {
-    /// Whether the class of the entity's objects has something of its own to do with one that is made, saved or validated.
+    /// Whether the class of the entity's objects overrides a hook for objects that are made, saved or validated.
     var hasHooksOfNewObjects: Bool {
         let type = objectClass
         guard type != NSManagedObject.self else { return false }

@@ -8,7 +8,7 @@ import Foundation
 ///         …
 ///     }
 open class NSCustomMigrationStage: NSMigrationStage {
-    /// Code that a stage runs; what it throws ends the migration.
+    /// Code that a stage runs; an error that it throws ends the migration.
     public typealias Handler = (_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage)
         throws -> Void
 
@@ -30,7 +30,7 @@ open class NSCustomMigrationStage: NSMigrationStage {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a stage between models without entities.
+    /// Creates a placeholder: a stage between models without entities.
     public convenience override init() {
         self.init(migratingFrom: NSManagedObjectModelReference(), to: NSManagedObjectModelReference())
     }

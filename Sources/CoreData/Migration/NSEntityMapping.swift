@@ -25,7 +25,7 @@ public enum NSEntityMappingType: UInt, Sendable {
 open class NSEntityMapping: NSObject {
     private var givenName: String?
 
-    /// The name, by which other mappings refer to this one; `Book->Publication` unless set.
+    /// The name, by which other mappings refer to this one; `Book->Publication` by default.
     open var name: String! {
         get { givenName ?? "\(sourceEntityName ?? "")->\(destinationEntityName ?? "")" }
         set { givenName = newValue }
@@ -40,13 +40,14 @@ open class NSEntityMapping: NSObject {
     open var destinationEntityName: String?
     /// The entity's version hash in the newer model.
     open var destinationEntityVersionHash: Data?
-    /// The attributes that get values; `nil` for those that have the same name in both entities.
+    /// The attributes that get values; `nil` for those with the same name in both entities.
     open var attributeMappings: [NSPropertyMapping]?
     /// The relationships that get members; `nil` for none.
     open var relationshipMappings: [NSPropertyMapping]?
-    /// Tells the objects: a FETCH of the source's context. Without one it is all objects of the source entity.
+    /// Selects the source objects: a FETCH in the source's context. Without one all objects of the source entity are
+    /// selected.
     open var sourceExpression: NSExpression?
-    /// What the user keeps with the mapping.
+    /// Values that the user stores with the mapping.
     open var userInfo: [AnyHashable: Any]?
     /// The name of the ``NSEntityMigrationPolicy`` subclass that does the work, with or without its module.
     open var entityMigrationPolicyClassName: String?

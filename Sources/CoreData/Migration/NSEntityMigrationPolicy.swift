@@ -88,9 +88,11 @@ open class NSEntityMigrationPolicy: NSObject {
         manager.associate(sourceInstance: sInstance, withDestinationInstance: made, for: mapping)
     }
 
-    /// What cannot be read of a source object would be nil in what becomes of it, and lost.
+    /// Checks that all values of a source object can be read. Unreadable values would be nil in the new object, and
+    /// lost.
     ///
-    /// - Throws: 134170 that names a value of the object which is there and cannot be read, unless the new entity has no such attribute.
+    /// - Throws: 134170, which names an existing value that cannot be read, unless the new entity has no such
+    ///   attribute.
     private func checkReadable(_ source: NSManagedObject, for entity: NSEntityDescription) throws {
         func isKept(_ name: String) -> Bool {
             entity.attributesByName.values.contains { $0.name == name || $0.renamingIdentifier == name }
@@ -154,7 +156,7 @@ open class NSEntityMigrationPolicy: NSObject {
     /// Called when all destination objects of the mapping have their members.
     open func endRelationshipCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
-    /// Throws to end the migration where the result is not what it should be.
+    /// Override it to check the result; an error that it throws ends the migration.
     open func performCustomValidation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// Called in the end.
@@ -174,7 +176,7 @@ open class NSEntityMigrationPolicy: NSObject {
 }
 
 extension CoreDataErrors {
-    /// A mapping that gives a relationship an object of an entity that it does not lead to.
+    /// The error for a mapping that gives a relationship an object of another entity than its destination.
     static func wrongMember(
         _ member: NSManagedObject, of object: NSManagedObject, _ relationship: String, wanted: String,
         by mapping: NSEntityMapping

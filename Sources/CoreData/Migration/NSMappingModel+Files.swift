@@ -4,9 +4,9 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSMappingModel {
-    /// Reads a mapping model: a `.cdm` or, which Apple's initialiser does not, its source, a `.xcmappingmodel`.
+    /// Reads a mapping model: a `.cdm` or (Apple's initialiser does not) its source, a `.xcmappingmodel`.
     ///
-    /// Returns `nil` and logs what is wrong where there is none; ``load(contentsOf:)`` throws it.
+    /// Returns `nil` and logs the problem if there is none; ``load(contentsOf:)`` throws it.
     public convenience init?(contentsOf url: URL?) {
         self.init()
         guard let url else { return nil }
@@ -20,7 +20,7 @@ extension NSMappingModel {
 
     /// Reads a mapping model.
     ///
-    /// - Throws: a `CocoaError` that says what is wrong with the file.
+    /// - Throws: a `CocoaError` that describes the problem of the file.
     public static func load(contentsOf url: URL) throws -> NSMappingModel {
         let model = NSMappingModel()
         try model.adopt(url)
@@ -51,17 +51,17 @@ extension NSMappingModel {
         return nil
     }
 
-    /// Writes the mapping model as the `.cdm` that applications load, Apple's too.
+    /// Writes the mapping model as the `.cdm` that applications load, also on Apple's platforms.
     ///
     ///     let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
     ///     mapping.entityMappingsByName["IEM_Transform_Book"]?.entityMigrationPolicyClassName = "BookPolicy"
     ///     try mapping.write(to: folder.appendingPathComponent("Shop1to2.cdm"))
     ///
-    /// What users keep with mappings (`userInfo`) is not written. Apple's framework has no such method: there Xcode writes mapping
+    /// The values of `userInfo` are not written. Apple's framework has no such method: there Xcode writes mapping
     /// models.
     ///
-    /// - Throws: an error that names the mapping and property whose expression no file can have, as one with code in it, and one for a
-    ///   name that ends in `.xcmappingmodel`, which is that of a source.
+    /// - Throws: an error that names the mapping and property whose expression cannot be written, for example one that
+    ///   contains code; an error for a name that ends in `.xcmappingmodel`, the extension of sources.
     public final func write(to url: URL) throws {
         try CoreDataErrors.checkIsFile(url, .fileWriteUnsupportedScheme)
         let document = try makeDocument()
@@ -142,4 +142,10 @@ extension NSMappingModel {
     private static func expression(_ text: String) throws -> NSExpression {
         .make(node: try CoreDataErrors.converting { try PredicateParser.parseExpression(format: text) })
     }
+}
+
+extension NSMappingModel {
+    /// Does the same as ``init(contentsOf:)-(URL?)`` for a URL as
+    /// `Bundle.urls(forResourcesWithExtension:subdirectory:)` returns it here.
+    public convenience init?(contentsOf url: NSURL) { self.init(contentsOf: url as URL) }
 }

@@ -9,13 +9,13 @@ import Foundation
 ///     let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
 ///     try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: other, type: .sqlite)
 open class NSMappingModel: NSObject {
-    /// The mappings, in the order in which they are gone through.
+    /// The mappings, in the order of execution.
     open var entityMappings: [NSEntityMapping]! = []
     /// Whether it was inferred.
     final var isInferred: Bool { inferred != nil }
-    /// What was inferred, in words.
+    /// The inferred mapping, as text.
     private var inferred: String?
-    /// Whether it is as it was inferred, so that the store can be migrated without its objects.
+    /// Whether it is unchanged since it was inferred, so that the store can be migrated without making objects.
     final var isAsInferred: Bool { inferred.map { $0 == contents } ?? false }
 
     private var contents: String {
@@ -39,9 +39,9 @@ open class NSMappingModel: NSObject {
         Dictionary((entityMappings ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Infers how a store of the older model becomes one of the newer, as a lightweight migration does.
+    /// Infers the mapping from the older model to the newer one, as a lightweight migration does.
     ///
-    /// - Throws: a `CocoaError` with code 134190 whose `reason` has a line for everything in the way.
+    /// - Throws: a `CocoaError` with code 134190 whose `reason` has a line for every obstacle.
     open class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -70,7 +70,8 @@ open class NSMappingModel: NSObject {
 
     /// Whether its mappings are those between the two models, by version hash.
     ///
-    /// - Parameter abstract: the abstract entities of either side, of which there are no objects: Xcode makes no mappings for them.
+    /// - Parameter abstract: the abstract entities of either side, of which there are no objects: Xcode makes no
+    ///   mappings for them.
     final func fits(
         _ source: [String: Data], _ destination: [String: Data],
         abstract: (source: Set<String>, destination: Set<String>) = ([], [])

@@ -1,10 +1,10 @@
 import CoreDataPredicate
 import Foundation
 
-// What is refused before a store is migrated.
+// Checks before a store is migrated.
 extension NSMigrationManager {
-    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash, and for an expression that names
-    ///   a mapping which is not there.
+    /// - Throws: 134110 for a mapping of an entity that its model has not, or has with another version hash, and for an
+    ///   expression that names a mapping which is not there.
     final func check(_ mappings: NSMappingModel) throws {
         if !mappings.isAsInferred { try checkNames(in: mappings) }
         for mapping in mappings.entityMappings ?? [] {
@@ -29,7 +29,7 @@ extension NSMigrationManager {
         }
     }
 
-    /// What leads to objects of a mapping that is not there would lead to none, without a word.
+    /// Checks that every mapping that is referred to exists: otherwise relationships would be empty without a message.
     private func checkNames(in mappings: NSMappingModel) throws {
         let known = Set((mappings.entityMappings ?? []).compactMap(\.name))
         for mapping in mappings.entityMappings ?? [] {

@@ -2,7 +2,7 @@ import CoreDataStore
 import Foundation
 
 extension NSMigrationManager {
-    /// Notes in a store that was made which versions the one before has been of, so that a program with one of them does not migrate it
+    /// Records the former versions of a store in the new one, so that a program with one of them does not migrate it
     /// back.
     func noteFormerVersions(
         of source: URL, type sourceType: String, _ sourceOptions: [AnyHashable: Any]?, in made: URL, type: String,

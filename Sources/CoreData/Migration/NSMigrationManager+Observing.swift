@@ -9,9 +9,9 @@ extension KeyValueObserving where Self: NSMigrationManager {
     ///     let observation = manager.observe(\.migrationProgress, options: [.new]) { _, change in bar.set(change.newValue) }
     ///
     /// - Parameters:
-    ///   - keyPath: one of the two; of other properties nothing is told.
-    ///   - options: what the handler wants to be told.
-    /// - Returns: what ends the observation when it is released.
+    ///   - keyPath: one of the two properties; changes of others are not reported.
+    ///   - options: the values that the handler receives.
+    /// - Returns: an observation, which ends when it is released.
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void

@@ -3,7 +3,7 @@ import Foundation
 
 // The stores that a migration opens, makes and removes.
 extension NSMigrationManager {
-    /// Runs what makes the store at `url`, which users know by another name until it is whole.
+    /// Runs the code that makes the store at `url`. Errors name the final URL, under which users know the store.
     final func making(_ url: URL, named name: URL, _ body: () throws -> Void) throws {
         do { try body() } catch { throw Self.notMade(url, named: name, error) }
     }

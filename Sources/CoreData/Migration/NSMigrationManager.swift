@@ -2,20 +2,20 @@ import CoreDataStore
 import Foundation
 import Synchronization
 
-/// Migrates a store object by object, as a mapping model tells.
+/// Migrates a store object by object, as a mapping model says.
 ///
 ///     let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
 ///     try manager.migrateStore(from: url, type: .sqlite, mapping: mapping, to: other, type: .sqlite)
 ///
-/// Three passes go through the mappings in order: objects are made, then related, then validated. A migration that fails leaves the
-/// source as it was, and nothing of a destination that it made.
+/// Three passes execute the mappings in order: objects are made, then related, then validated. A migration that fails
+/// leaves the source unchanged, and removes a destination that it made.
 ///
-/// Memory is bounded where an SQLite store is made that was not there: a few hundred objects at a time are saved and become
-/// faults, and what has become of what is kept as keys, 32 bytes a pair. The store is made beside its place and put there when
-/// all is done. All objects are validated in the end, as if they were saved then.
+/// Memory is bounded if the destination is a new SQLite store: a few hundred objects at a time are saved and become
+/// faults, and associations are kept as keys, 32 bytes a pair. The store is made beside its place and moved there at
+/// the end. All objects are validated at the end, as if they were saved then.
 ///
-/// Differs from Apple: the destination context posts no notifications of its saves, and `willSave` and `didSave` of its objects are
-/// called in the end.
+/// Differs from Apple: the destination context posts no notifications of its saves, and calls `willSave` and `didSave`
+/// of its objects at the end.
 open class NSMigrationManager: NSObject, @unchecked Sendable {
     // Safe because what other threads may ask for or set is guarded by `shared`.
 
@@ -30,20 +30,20 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     public let sourceModel: NSManagedObjectModel
     /// The model of the store that is made.
     public let destinationModel: NSManagedObjectModel
-    /// Whether a store is migrated inside its database where its mapping was inferred; no policy and no delegate
-    /// takes part.
+    /// Whether a store is migrated inside its database if its mapping was inferred; policies and the delegate are then
+    /// not called.
     open var usesStoreSpecificMigrationManager = true
     /// Told how far the migration is, from 0 to 1, whenever that changes; it may cancel.
     ///
     /// Apple's framework has only `observe(\.migrationProgress)`, which works here, too.
     public final var progressListener: ((Float) -> Void)?
-    /// What the user keeps with the manager.
+    /// Values that the user stores with the manager.
     open var userInfo: [AnyHashable: Any]?
     /// The mapping model of the migration that runs.
     open private(set) var mappingModel: NSMappingModel!
     /// The mapping that is being gone through.
     open private(set) var currentEntityMapping: NSEntityMapping!
-    /// Whether nobody else knows of the destination, so that it can be made where it is to be.
+    /// Whether no other client knows the destination, so that it can be made in its final place.
     final var isDestinationUnknown = false
     private var run: MigrationRun?
     final let observers = PropertyObservers<ObservedProperty>()
@@ -56,7 +56,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a manager of models without entities.
+    /// Creates a placeholder: a manager of models without entities.
     public convenience override init() {
         self.init(sourceModel: NSManagedObjectModel(), destinationModel: NSManagedObjectModel())
     }
@@ -77,7 +77,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         shared.withLock { $0.cancellation = error.value }
     }
 
-    /// Forgets what has become of what; a migration that runs ends with an error.
+    /// Forgets all associations; a running migration ends with an error.
     open func reset() {
         guard !isMigrating else {
             return cancelMigrationWithError(
@@ -102,7 +102,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         mEntity.destinationEntityName.flatMap { destinationModel.entitiesByName[$0] }
     }
 
-    /// Notes that one object has become the other by that mapping.
+    /// Associates a source object with a destination object, by that mapping.
     open func associate(
         sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
         for entityMapping: NSEntityMapping
@@ -110,7 +110,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         run?.associate(sourceInstance, destinationInstance, by: entityMapping.name)
     }
 
-    /// What the objects have become by the mapping of that name; `nil` for all of them.
+    /// Returns the destination objects by the mapping of that name; `nil` for all of them.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
@@ -118,18 +118,18 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         guard let sourceInstances else { return run.allDestinations(by: mappingName) }
         return sourceInstances.flatMap { source in
             let found = run.destinations(of: source, by: mappingName)
-            // An inferred mapping of an entity is asked for objects of those below it, which have mappings of their
-            // own.
+            // An inferred mapping of an entity is also used for objects of its subentities, which have mappings of
+            // their own.
             return found.isEmpty && mappingModel?.isInferred == true ? run.destinations(of: source, by: nil) : found
         }
     }
 
-    /// What the objects have become, by whatever mapping.
+    /// Returns the destination objects, by any mapping.
     final func destinations(of sources: [NSManagedObject], ofKind entity: NSEntityDescription?) -> [NSManagedObject] {
         sources.flatMap { run?.destinations(of: $0, by: nil, ofKind: entity) ?? [] }
     }
 
-    /// What the objects were before the mapping of that name.
+    /// Returns the source objects of the mapping of that name.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
@@ -138,14 +138,14 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         return destinationInstances.flatMap { run.sources(of: $0, by: mappingName) }
     }
 
-    /// What the mapping comes to for objects of these entities, where it only names properties.
+    /// Returns the plain form of the mapping for objects of these entities, if it only names properties.
     final func plainMappings(
         of mapping: NSEntityMapping, from source: NSManagedObject, to destination: NSManagedObject
     ) -> PlainMappings? {
         run?.plainMappings(of: mapping, from: source, to: destination)
     }
 
-    /// Relates the object as the step tells; `false` where an expression is to be evaluated.
+    /// Relates the object as the step says; returns `false` if an expression must be evaluated.
     final func relate(
         _ object: NSManagedObject, _ step: PlainMappings.Step, of source: NSManagedObject, _ mapping: NSEntityMapping
     ) throws -> Bool {
@@ -154,11 +154,12 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     // MARK: Migrating
 
-    /// Makes a store of what the source store has, as the mapping model tells. A destination that exists is added to.
+    /// Makes a store from the content of the source store, as the mapping model says. Objects are added to a
+    /// destination that exists.
     ///
-    /// - Throws: a `CocoaError`: 134150 and 134160 where a store cannot be opened, 134170 where a policy fails, with what that threw
-    ///   under `NSUnderlyingErrorKey`, what
-    ///   ``cancelMigrationWithError(_:)`` was given, or what is wrong with the objects.
+    /// - Throws: a `CocoaError`: 134150 and 134160 if a store cannot be opened, 134170 if a policy fails, with the
+    ///   policy's error under `NSUnderlyingErrorKey`; the error given to ``cancelMigrationWithError(_:)``; the
+    ///   validation errors of the objects.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?, toDestinationURL dURL: URL, destinationType dStoreType: String,
@@ -196,7 +197,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         _ sStoreType: String, _ sOptions: [AnyHashable: Any]?, with mappings: NSMappingModel
     ) throws {
         let isServer = ServerStores.shared.driver(ofType: dStoreType) != nil
-        // What is made anew is put in its place when it is whole.
+        // A new store is moved to its place when it is complete.
         let isFile = dStoreType == NSSQLiteStoreType && !dURL.isNullDevice
         let isDatabase = isFile || isServer
         let needsPlace = isNew && !isDestinationUnknown
@@ -268,9 +269,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         try run.run()
     }
 
-    /// Makes the store row by row where nothing asks for objects.
+    /// Makes the store row by row if nothing needs objects.
     ///
-    /// - Returns: whether it is made. Else nothing is, and the source's coordinator has its store yet.
+    /// - Returns: whether it is made. If not, nothing is made, and the source's coordinator still has its store.
     private func migrateRows(
         from source: NSPersistentStoreCoordinator, to url: URL, type: String, options: [AnyHashable: Any]?,
         named name: URL
@@ -278,7 +279,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         let mappings = mappingModel.entityMappings ?? []
         let new = try NSPersistentStoreCoordinator(validating: destinationModel).runtime
         guard let rows = RowMigration(self, mappings, from: source, to: new) else { return false }
-        // Nobody looks at the file before it is whole, and it is on the disk before it is in its place: it needs no journal.
+        // No other client reads the file before it is complete, and it is flushed to the disk before it is moved to its
+        // place: it needs no journal.
         guard options?[NSSQLitePragmasOption] == nil else { return false }
         var own = options ?? [:]
         if type == NSSQLiteStoreType { own[NSSQLitePragmasOption] = ["journal_mode": "OFF", "synchronous": "OFF"] }
@@ -301,13 +303,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             close()
             try remove(url, type)
             if shared.withLock({ $0.cancellation != nil }) { throw error }
-            // What is wrong is told by who makes objects.
+            // The pass that makes objects reports the error.
             shared.withLock { $0.progress = 0 }
             return false
         }
     }
 
-    /// Tells that all is done, where that was not told yet.
+    /// Reports completion, if it was not reported yet.
     private func finish() {
         if migrationProgress != 1 { observers.willChange(.progress) }
         let isKnown = shared.withLock { shared in
@@ -320,7 +322,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Whether somebody has asked for the migration to end.
+    /// Whether the migration was cancelled.
     final var isCancelled: Bool { shared.withLock { $0.cancellation != nil } }
 
     /// The mapping is being gone through from now on.
@@ -330,7 +332,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         observers.didChange(.mapping)
     }
 
-    /// Notes how much is done, and throws what the migration was cancelled with.
+    /// Records the progress, and throws the error of a cancellation.
     final func step(_ done: Double? = nil) throws {
         if let done {
             observers.willChange(.progress)

@@ -8,10 +8,10 @@ import Foundation
 open class NSPropertyMapping: NSObject {
     /// The property of the destination entity.
     open var name: String?
-    /// Tells the value. It may use `$manager`, `$source`, `$destination`, `$entityMapping`, `$propertyMapping` and
-    /// `$entityPolicy`. Without one the property is left as it is.
+    /// The expression of the value. It may use `$manager`, `$source`, `$destination`, `$entityMapping`,
+    /// `$propertyMapping` and `$entityPolicy`. Without one the property is not set.
     open var valueExpression: NSExpression?
-    /// What the user keeps with the mapping.
+    /// Values that the user stores with the mapping.
     open var userInfo: [AnyHashable: Any]?
 
     /// Mappings are equal when they give the same property the same value.

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Leads a store over several versions of its model, stage by stage, with code in between.
+/// Migrates a store over several versions of its model, stage by stage, with code between them.
 ///
 ///     let manager = NSStagedMigrationManager([
 ///         NSLightweightMigrationStage([first.versionChecksum]),
@@ -11,13 +11,14 @@ import Foundation
 ///     ])
 ///     description.setOption(manager, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
 ///
-/// A stage begins where the store is and ends with its last version; stages that the store has passed are left out. Each step is a
-/// transaction of its own: what fails leaves the store at the version before it. The store notes which stage it is in the middle of,
-/// so that after a failure, or the end of the process, the handler runs that has not come to its end, and none that has.
+/// A stage begins at the store's version and ends with its own last version; stages that the store has passed are
+/// skipped. Each step is a transaction of its own: a failure leaves the store at the version before it. The store
+/// records the stage that it is in. After a failure, or the end of the process, the handler that did not complete
+/// therefore runs again, and no completed one does.
 ///
-/// A store of one configuration is of the last version whose entities of that configuration are its own; stages that change none of
-/// them are none of its.
-open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
+/// A store of one configuration has the last version whose entities of that configuration are equal to its own; it
+/// skips stages that change none of them.
+open class NSStagedMigrationManager: NSObject, StagedMigrating, @unchecked Sendable {
     // Safe because the container is set while one thread migrates, and stages are not changed.
 
     /// The stages, in their order.
@@ -40,11 +41,10 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         var stage: NSCustomMigrationStage?
     }
 
-    /// Brings the store to the model.
+    /// Migrates the store to the model.
     ///
-    /// - Throws: 134504 where a version that a custom stage names cannot be found, 134505 where the store says
-    ///   nothing of its
-    ///   version, 134506 where the model is one that the stages have before the store's.
+    /// - Throws: 134504 if a version that a custom stage names cannot be found, 134505 if the store does not record its
+    ///   version, 134506 if the model is one that the stages have before the store's.
     func migrate(
         _ url: URL, type: String, to model: NSManagedObjectModel, configuration: String?, options: [AnyHashable: Any]
     ) throws {
@@ -73,7 +73,7 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         guard
             let start = steps.lastIndex(where: { $0.checksum == checksum }) ?? steps.lastIndex(where: isStore(of:))
         else {
-            // Nothing is between: all of it is a lightweight migration.
+            // No stage in between: all of it is a lightweight migration.
             if steps.allSatisfy({ $0.stage == nil }) { return try run.step(to: model) }
             throw CoreDataErrors.make(
                 NSManagedObjectModelReferenceNotFoundError,
@@ -90,7 +90,7 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         }
         try finish(run, steps)
         for index in (start + 1)..<max(start + 1, (end ?? steps.count - 1) + 1) {
-            // A version that is only passed needs no store of it.
+            // The store does not stop at a version without a stage.
             guard let stage = steps[index].stage else { continue }
             try go(through: stage, run)
         }
@@ -128,15 +128,15 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What a migration is of.
+    /// The subject of a migration.
     private struct Run {
         let url: URL
         let type: String
         let configuration: String?
         let options: [AnyHashable: Any]
-        /// Those of stages and of the file of the newest, which the store may have been made with.
+        /// The models of stages and of the newest model's file; the store may have been made with one of them.
         let models: [NSManagedObjectModel]
-        /// Those of the versions that stages name.
+        /// The checksums of the versions that stages name.
         let checksums: Set<String>
 
         func step(to model: NSManagedObjectModel) throws {
@@ -170,7 +170,7 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     // ```
     private func go(through stage: NSCustomMigrationStage, _ run: Run) throws {
         let (current, next) = (try stage.currentModel.resolve(), try stage.nextModel.resolve())
-        // A store of one configuration whose entities stay as they are would be taken for one that has passed the stage.
+        // Otherwise a store of one configuration whose entities do not change would count as having passed the stage.
         if run.configuration != nil, current.versionChecksum != next.versionChecksum,
             current.entityVersionHashes(of: run.configuration) == next.entityVersionHashes(of: run.configuration)
         {
@@ -193,11 +193,11 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         try run.note(nil)
     }
 
-    /// Ends a stage whose step was done by a process that died, or failed, before the end of the stage's code.
+    /// Ends a stage whose step was done by a process that ended, or failed, before the end of the stage's code.
     private func finish(_ run: Run, _ steps: [Step]) throws {
         guard let name = try AttachedStore.stage(of: run.url, type: run.type, nil) else { return }
         guard let stage = steps.compactMap(\.stage).first(where: { Self.name(of: $0) == name }) else {
-            // One that nobody knows any more.
+            // The recorded stage is not known any more.
             return try run.note(nil)
         }
         let next = try stage.nextModel.resolve()
@@ -240,8 +240,8 @@ open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
         try body()
     }
 
-    /// - Throws: 134505 for a store that does not say of which version it is, so that no stage can begin there; it would pass for one
-    ///   of whatever model it is opened with.
+    /// - Throws: 134505 for a store that does not say of which version it is, so that no stage can begin there; it
+    ///   would pass for one of whatever model it is opened with.
     static func checkSaysVersion(_ url: URL, _ type: String) throws {
         let found = try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
         if let found { _ = try checksum(in: found, url) }

@@ -3,16 +3,17 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// What the property mappings of an entity mapping come to where their expressions only name a property of the source object, as
-/// nearly all do that Xcode writes and that are inferred: pairs of slots. Those are followed without evaluating an expression.
+/// The property mappings of an entity mapping whose expressions only name a property of the source object, as pairs of
+/// slots. Nearly all mappings that Xcode writes, and all inferred ones, are of this kind. They are executed without
+/// evaluating an expression.
 ///
 ///     $source.name                                                                                            .copy
 ///     FUNCTION($manager, "destinationInstancesForEntityMappingNamed:sourceInstances:", "A->A", $source.unit)   .relate
 struct PlainMappings {
     enum Step {
-        /// An attribute of the same type, whose values are numbers, texts, dates.
+        /// An attribute of the same type, whose values are numbers, texts or dates.
         case copy(from: Int, to: Int)
-        /// Related objects, by the mapping of that name, or by whichever.
+        /// Related objects, by the mapping of that name, or by any.
         case relate(from: Int, to: Int, mapping: String?)
         /// An expression to evaluate.
         case other
@@ -56,7 +57,7 @@ struct PlainMappings {
         }
     }
 
-    /// The property that the expression names, and the one that it is for.
+    /// Returns the property that the expression names, and the property that it sets.
     static func slots(
         _ property: NSPropertyMapping, _ expression: ExpressionNode?, _ source: EntityRuntime,
         _ destination: EntityRuntime
@@ -87,7 +88,8 @@ struct PlainMappings {
 }
 
 extension MigrationRun {
-    /// What the mapping comes to for objects of these entities; nothing where a manager of the user's answers itself.
+    /// Returns the plain form of the mapping for objects of these entities; empty if the user's manager overrides the
+    /// lookups.
     func plainMappings(
         of mapping: NSEntityMapping, from source: NSManagedObject, to destination: NSManagedObject
     ) -> PlainMappings? {
@@ -102,7 +104,7 @@ extension MigrationRun {
         return made
     }
 
-    /// Relates the object as the step tells; `false` where an expression is to be evaluated after all.
+    /// Relates the object as the step says; returns `false` if an expression must be evaluated after all.
     func relate(
         _ object: NSManagedObject, _ step: PlainMappings.Step, of source: NSManagedObject,
         _ mapping: NSEntityMapping
@@ -140,8 +142,9 @@ extension MigrationRun {
         return found.isEmpty && isInferred ? destinations(of: source, by: nil) : found
     }
 
-    /// Whether both sides of a relationship, a to-one and a to-many without order, are mapped by plain expressions that lead to one
-    /// another: then the to-ones say it all, and nobody looks at the other side before it is saved.
+    /// Returns whether both sides of a relationship, a to-one and an unordered to-many, are mapped by plain expressions
+    /// that correspond to each other: then the to-ones determine it, and no code reads the other side before it is
+    /// saved.
     private func isPaired(_ entity: EntityRuntime, _ slot: Int, _ mapping: NSEntityMapping) -> Bool {
         guard neverLooks else { return false }
         let key = PairKey(mapping: ObjectIdentifier(mapping), entity: entity.ordinal, slot: slot)
@@ -162,7 +165,7 @@ extension MigrationRun {
 }
 
 extension NSManagedObject {
-    /// As `setToOne`, but the other side does not learn of it.
+    /// Does the work of `setToOne` without updating the other side.
     fileprivate final func setToOneAlone(_ object: NSManagedObject?, _ slot: Int) {
         fireIfNeeded(slot: slot)
         if let object { checkDestination(object, slot) }

@@ -35,7 +35,7 @@ extension ProgressiveMigration {
 
         var source: String
         var target: String
-        /// Empty where nothing leads there.
+        /// Empty if there is no chain.
         var steps: [Step] = []
         var versionCount = 0
         /// Why nothing does.
@@ -72,7 +72,7 @@ extension ProgressiveMigration {
             }
         }
 
-        /// The best chain from the first version to the last; each version leads to later ones only.
+        /// Returns the best chain from the first version to the last; each version precedes the ones that it refers to.
         static func shortest(
             among versions: [Version], infers: Bool, configuration: String?,
             _ mappings: [(name: String, model: NSMappingModel)]
@@ -103,7 +103,7 @@ extension ProgressiveMigration {
                 }
                 candidates.sort { $0.cost < $1.cost }
                 best.append(nil)
-                // What a step loses is known once its mapping is inferred; it makes a candidate no better.
+                // The losses of a step are known after its mapping was inferred; they never improve a candidate.
                 for (least, from) in candidates {
                     if let found = best[to], found.cost <= least { break }
                     var cost = least

@@ -3,15 +3,16 @@ import CoreDataStore
 import Foundation
 
 extension ProgressiveMigration.Chain {
-    /// What each step drops of what the store has, by the names that the store's own version has for it.
+    /// Returns the store's data that each step drops, by the names of the store's own version.
     ///
     ///     Library → Library 2 → Library 3
     ///     title      heading                 // Book.title: dropped by the second step
     ///                note                    // new, and dropped again: no loss of the store's
     ///
-    /// A mapping model drops only what its author wanted; what follows one is named as the version after it has it.
+    /// A mapping model drops only what its author intended. After a mapping model, names are those of the version after
+    /// it.
     ///
-    /// - Parameter hashes: of the entities that the store has.
+    /// - Parameter hashes: the hashes of the entities that the store has.
     func losses(of hashes: [String: Data]) -> [[MappingLoss]] {
         // By the present name of an entity or property the store's own; nil while they are the same.
         var origins: [String: MappingLoss]?
@@ -57,7 +58,8 @@ extension ProgressiveMigration.Chain {
 }
 
 extension ProgressiveMigration {
-    /// - Throws: 134130 where the chain, begun by an inferred step, would drop something of a store whose version the program has not.
+    /// - Throws: 134130 if the chain begins with an inferred step and would drop data of a store whose version the
+    ///   program does not have.
     func checkLosses(_ chain: Chain, at url: URL) throws {
         guard let lossRule, let first = chain.steps.first, first.mapping == nil else { return }
         let row = try AttachedStore.metadataRow(of: url, type: type, nil)

@@ -2,22 +2,6 @@ import CoreDataModel
 import CoreDataStore
 import Foundation
 
-/// The option that has a store migrated over versions of its model that lie between, where nothing leads from its version to the
-/// one that it is added with at once, or not all values do; a boolean, with `NSMigratePersistentStoresAutomaticallyOption`.
-///
-///     description.shouldMigrateStoreProgressively = true
-///     // Library → Library 2 by Library1to2.cdm → Library 3 inferred
-///
-/// The versions are those of the model's file, in the order of their names (`Library 2` before `Library 10`). Of the chains that
-/// lead forward, each step a mapping model or an inferred mapping, the shortest is taken, of those that are as short the one with
-/// more mapping models. Two things go before: a step that there is a mapping model for is left out only where nothing else leads
-/// there, and a chain over more versions is taken where an inferred step of a shorter one finds nothing that a renaming identifier,
-/// or the name of what has it, names, so that it would be empty. Each step is a migration of its own: what fails, or kills the
-/// program, leaves the store at the version before it, whole.
-///
-/// Apple's framework has nothing like it: see ``NSStagedMigrationManager`` for what it has.
-public let NSMigratePersistentStoresProgressivelyOption = "NSMigratePersistentStoresProgressivelyOption"
-
 /// A migration over versions of a model that lie between.
 package struct ProgressiveMigration {
     /// A step of it, for people.
@@ -28,7 +12,7 @@ package struct ProgressiveMigration {
         package var mapping: String?
         /// What becomes of the entities that are not the same, by an inferred mapping.
         package var entities: [String]
-        /// What an inferred step drops, by the names that the store's version has.
+        /// The data that an inferred step drops, by the names of the store's version.
         package var losses: [MappingLoss]
     }
 
@@ -37,7 +21,7 @@ package struct ProgressiveMigration {
     let type: String
     /// Whether mappings may be inferred.
     let infers: Bool
-    /// What decides whether something may be dropped; `nil` where somebody has asked for just this migration.
+    /// Decides whether something may be dropped; `nil` if the user requested exactly this migration.
     var lossRule: LossRule?
     private let files: [URL]
     private let mappings: [(name: String, model: NSMappingModel)]
@@ -68,8 +52,8 @@ package struct ProgressiveMigration {
 
     /// Migrates the store unless it is of the model already.
     ///
-    /// - Returns: whether there was something to do.
-    /// - Throws: as ``LightweightMigration/run(at:options:)``; 134140 where no chain leads to the model.
+    /// - Returns: whether a migration was necessary.
+    /// - Throws: the errors of ``LightweightMigration/run(at:options:)``; 134140 if no chain ends at the model.
     @discardableResult
     package func run(
         at url: URL, options: [AnyHashable: Any]?, progress: @escaping (Double) throws -> Void = { _ in }
@@ -84,7 +68,7 @@ package struct ProgressiveMigration {
         var count = 0
         var most = 0
         while let chain = try chain(of: url) {
-            // Whoever else migrates it leads it forward too; more steps than versions, of which ever fewer lie ahead, there are none.
+            // Another process that migrates it also moves it forward. There are at most as many steps as versions.
             most = max(most, chain.versionCount)
             guard let first = chain.steps.first, count <= most else { throw missing(url, chain) }
             if count == 0 { try checkLosses(chain, at: url) }
@@ -110,7 +94,7 @@ package struct ProgressiveMigration {
         try migration.run(at: url, options: options)
     }
 
-    /// What ``run(at:options:progress:)`` would do; `nil` where there is nothing to do.
+    /// Returns the steps of ``run(at:options:progress:)``; `nil` if there is nothing to do.
     package func plan(of url: URL) throws -> [Step]? {
         guard let chain = try chain(of: url) else { return nil }
         guard !chain.steps.isEmpty else { throw missing(url, chain) }
@@ -138,13 +122,13 @@ package struct ProgressiveMigration {
 
     // MARK: Chains
 
-    /// The best chain from the store's version; `nil` where it is of the model.
+    /// Returns the best chain from the store's version; `nil` if it is of the model.
     private func chain(of url: URL) throws -> Chain? {
         let lightweight = LightweightMigration(to: model, configuration: configuration, type: type, files: files)
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)
         if model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) { return nil }
         guard let source = lightweight.sourceModel(ofStoreAt: url) else {
-            // Which says whose model nobody has.
+            // Throws the error for an unknown model.
             try lightweight.run(at: url, options: nil)
             return nil
         }
@@ -156,7 +140,7 @@ package struct ProgressiveMigration {
             among: Chain.between(old, new, versions), infers: infers, configuration: configuration, mappings)
     }
 
-    /// Those of the model's file.
+    /// The versions in the model's file.
     private var versions: [Chain.Version] {
         for file in files {
             guard let found = try? NSManagedObjectModel.versions(at: file) else { continue }
@@ -165,7 +149,8 @@ package struct ProgressiveMigration {
         return []
     }
 
-    /// The names of the mapping models that lead from no version, nor from the store's, to another: no step can follow them.
+    /// Returns the names of the mapping models that connect no two known versions, including the store's: no step can
+    /// use them.
     package func idleMappings(for url: URL) -> [String] {
         let lightweight = LightweightMigration(to: model, configuration: configuration, type: type, files: files)
         let others = [lightweight.sourceModel(ofStoreAt: url), model].compactMap { model in
@@ -179,8 +164,8 @@ package struct ProgressiveMigration {
 }
 
 extension NSPersistentStoreDescription {
-    /// Whether a store is migrated over versions of its model that lie between, where nothing leads to the newest at once; false
-    /// unless set. See ``NSMigratePersistentStoresProgressivelyOption``.
+    /// Whether a store is migrated over intermediate versions of its model if no direct migration exists; false by
+    /// default. See ``NSMigratePersistentStoresProgressivelyOption``.
     public var shouldMigrateStoreProgressively: Bool {
         get { (options[NSMigratePersistentStoresProgressivelyOption] as? NSNumber)?.boolValue ?? false }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresProgressivelyOption) }

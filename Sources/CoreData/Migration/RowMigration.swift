@@ -3,20 +3,20 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import CoreDataStore
 
-/// A migration by mappings that only name properties, whose policies and classes have nothing of their own to do: row by row, and
-/// each row once. No object is made.
+/// A migration by mappings that only name properties, without custom policies and hooks: row by row, each row once. It
+/// makes no objects.
 ///
 /// ```
-///  keys of all source rows ──▶ keys of all new rows are known ──▶ each row read, its keys exchanged, written
+///  keys of all source rows ──▶ keys of all new rows are known ──▶ each row read, its keys replaced, written
 /// ```
-/// What it makes is what ``MigrationRun`` would make, pass by pass. Where a row is not as expected, as one that validation would refuse,
-/// it gives up: then that one starts anew, and tells.
+/// Its result is that of ``MigrationRun``, pass by pass. If a row is unexpected, for example one that validation would
+/// refuse, it stops: then ``MigrationRun`` starts again, and reports the error.
 struct RowMigration {
     /// A row is not as expected.
-    struct GivenUp: EngineFailure {}
+    struct UnexpectedRow: EngineFailure {}
 
     /// What becomes of a source row's columns, by one mapping.
-    private struct Leg {
+    private struct MappedEntity {
         let mapping: NSEntityMapping
         let source: EntityRuntime
         let destination: EntityRuntime
@@ -30,7 +30,7 @@ struct RowMigration {
         case integer(Int, to: Int, AccessKind)
         case boolean(Int, to: Int)
         case constant(Value, to: Int, slot: Int)
-        /// The key, and the entity's number where there is a column for it; by the mapping of that name, or by whichever.
+        /// The key, and the entity's number if there is a column for it; by the mapping of that name, or by any.
         case relate(Int, root: Int, to: Int, entity: Int, mapping: String?, subtree: [Int])
     }
 
@@ -39,7 +39,7 @@ struct RowMigration {
     private let model: ModelRuntime
     private let mappings: [NSEntityMapping]
     private let isInferred: Bool
-    private var legs: [Leg] = []
+    private var mapped: [MappedEntity] = []
 
     /// - Returns: `nil` where policies, classes, expressions or relationships ask for objects.
     init?(
@@ -65,33 +65,33 @@ struct RowMigration {
                 let to = mapping.destinationEntityName.flatMap(new.entity(named:)), !to.compiled.isAbstract,
                 !from.hasHooksOfNewObjects, !to.hasHooksOfNewObjects
             else { return nil }
-            guard let leg = Self.leg(mapping, from, to, pairs) else { return nil }
-            legs.append(leg)
+            guard let entity = Self.entity(mapping, from, to, pairs) else { return nil }
+            mapped.append(entity)
         }
     }
 
-    private static func leg(
+    private static func entity(
         _ mapping: NSEntityMapping, _ from: EntityRuntime, _ to: EntityRuntime, _ pairs: MappingPairs
-    ) -> Leg? {
-        var leg = Leg(mapping: mapping, source: from, destination: to)
+    ) -> MappedEntity? {
+        var entity = MappedEntity(mapping: mapping, source: from, destination: to)
         guard let attributes = attributes(of: mapping, from, to),
             let relationships = relationships(of: mapping, from, to, pairs)
         else { return nil }
         for slot in to.slots where slot.attribute != nil && slot.column >= 0 && attributes[slot.property.slot] == nil {
             guard let value = slot.attribute?.defaultValue, !value.isNull else { continue }
-            leg.steps.append(.constant(value, to: slot.column, slot: slot.property.slot))
+            entity.steps.append(.constant(value, to: slot.column, slot: slot.property.slot))
         }
-        leg.steps += attributes.values.compactMap { $0 } + relationships
+        entity.steps += attributes.values.compactMap { $0 } + relationships
         for slot in to.validation.mandatory {
             guard to.slots[slot].column >= 0, to.slots[slot].property.composite == nil else { return nil }
-            leg.mandatory.append(to.slots[slot].column)
+            entity.mandatory.append(to.slots[slot].column)
         }
-        return leg
+        return entity
     }
 
     // MARK: Attributes
 
-    /// The step of each slot that the mapping sets, an empty one where it becomes NULL.
+    /// Returns the step of each slot that the mapping sets; an empty step sets NULL.
     private static func attributes(
         of mapping: NSEntityMapping, _ from: EntityRuntime, _ to: EntityRuntime
     ) -> [Int: Step?]? {
@@ -177,9 +177,9 @@ struct RowMigration {
 
     // MARK: Running
 
-    /// Makes the rows, and tells which are to be validated yet.
+    /// Makes the rows, and returns those that must still be validated.
     ///
-    /// - Throws: ``GivenUp``, what the manager was cancelled with, and what writing may throw.
+    /// - Throws: ``UnexpectedRow``, the error of a cancellation, and the errors of writing.
     func run(into store: AttachedStore) throws -> KeyRuns {
         let destination = store.target
         var made = try keys(in: destination)
@@ -187,38 +187,38 @@ struct RowMigration {
         for (index, mapping) in mappings.enumerated() {
             try manager.step(Double(index) / Double(mappings.count))
             manager.begin(mapping)
-            guard let leg = legs.first(where: { $0.mapping === mapping }) else { continue }
-            try RowWriting(self, leg, destination).run(&made, &saved)
+            guard let entity = mapped.first(where: { $0.mapping === mapping }) else { continue }
+            try RowWriting(self, entity, destination).run(&made, &saved)
         }
         return saved
     }
 
     /// What becomes of what, by the names of the mappings.
     private func keys(in destination: any RowSource) throws -> [String: KeyPairs] {
-        var sources: [(Leg, KeyRuns)] = []
+        var sources: [(MappedEntity, KeyRuns)] = []
         var counts: [Int: Int] = [:]
-        for leg in legs {
-            guard destination.includes(entity: leg.destination.ordinal) else { throw GivenUp() }
-            let keys = try MappingSource(leg.mapping, leg.source, in: source, of: model).keys()
-            counts[leg.destination.root, default: 0] += keys.count
-            sources.append((leg, keys))
+        for entity in mapped {
+            guard destination.includes(entity: entity.destination.ordinal) else { throw UnexpectedRow() }
+            let keys = try MappingSource(entity.mapping, entity.source, in: source, of: model).keys()
+            counts[entity.destination.root, default: 0] += keys.count
+            sources.append((entity, keys))
         }
         var next: [Int: Int64] = [:]
         for (root, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
             next[root] = try destination.allocateKeys(root: root, count: count).lowerBound
         }
         var made: [String: KeyPairs] = [:]
-        for (leg, keys) in sources {
+        for (entity, keys) in sources {
             var pairs = KeyPairs()
-            let root = leg.destination.root
+            let root = entity.destination.root
             for start in stride(from: 0, to: keys.count, by: 4096) {
                 for key in keys.keys(start..<min(keys.count, start + 4096)) {
                     let new = next[root] ?? 1
                     next[root] = new + 1
-                    pairs.append(key, .init(root: root, entity: leg.destination.ordinal, primaryKey: new))
+                    pairs.append(key, .init(root: root, entity: entity.destination.ordinal, primaryKey: new))
                 }
             }
-            made[leg.mapping.name] = pairs
+            made[entity.mapping.name] = pairs
         }
         return made
     }
@@ -226,7 +226,7 @@ struct RowMigration {
     /// The rows of one mapping on their way.
     private final class RowWriting {
         private let migration: RowMigration
-        private let leg: Leg
+        private let entity: MappedEntity
         private let destination: any RowSource
         private let builder: RowBuilder
         private let validates: Bool
@@ -238,25 +238,25 @@ struct RowMigration {
         private static let portionSize = 8192
         private static let largestPortion = 4 << 20
 
-        init(_ migration: RowMigration, _ leg: Leg, _ destination: any RowSource) {
+        init(_ migration: RowMigration, _ entity: MappedEntity, _ destination: any RowSource) {
             self.migration = migration
-            self.leg = leg
+            self.entity = entity
             self.destination = destination
-            builder = RowBuilder(columnCount: leg.destination.layout.columns.count)
-            validates = !leg.destination.validation.rules.isEmpty || !leg.destination.validation.counted.isEmpty
+            builder = RowBuilder(columnCount: entity.destination.layout.columns.count)
+            validates = !entity.destination.validation.rules.isEmpty || !entity.destination.validation.counted.isEmpty
             names = migration.mappings.compactMap(\.name).sorted()
             origin = destination.recordsHistory ? ChangeOrigin(author: nil, contextName: nil) : nil
         }
 
         func run(_ made: inout [String: KeyPairs], _ saved: inout KeyRuns) throws {
-            guard var own = made[leg.mapping.name], own.count > 0 else { return }
-            let plan = try MappingSource(leg.mapping, leg.source, in: migration.source, of: migration.model).plan
+            guard var own = made[entity.mapping.name], own.count > 0 else { return }
+            let plan = try MappingSource(entity.mapping, entity.source, in: migration.source, of: migration.model).plan
             try CoreDataErrors.converting {
                 try migration.source.source.fetchRows(plan) { rows in
                     for index in rows.indices {
                         let row = rows.view(index)
-                        let key = KeyPairs.Key(root: leg.source.root, entity: row.entity, primaryKey: row.primaryKey)
-                        guard let new = own.destinations(of: key).first else { throw GivenUp() }
+                        let key = KeyPairs.Key(root: entity.source.root, entity: row.entity, primaryKey: row.primaryKey)
+                        guard let new = own.destinations(of: key).first else { throw UnexpectedRow() }
                         try add(row, new.primaryKey, &made)
                         if validates { saved.append(new) }
                         if changes.insertions.count == Self.portionSize || byteCount > Self.largestPortion {
@@ -273,23 +273,23 @@ struct RowMigration {
             try migration.manager.step()
             changes.origin = origin
             _ = try destination.save(keys: [:]) { _ in changes }
-            // Nobody reads from it yet.
+            // No reader exists yet.
             destination.rowCache.removeAll()
             changes = ChangeSet()
             byteCount = 0
         }
 
         private func add(_ row: RowView, _ primaryKey: Int64, _ made: inout [String: KeyPairs]) throws {
-            for step in leg.steps {
+            for step in entity.steps {
                 switch step {
                 case .copy(let from, let to, let kind):
-                    if row.isUnreadable(from) { throw GivenUp() }
+                    if row.isUnreadable(from) { throw UnexpectedRow() }
                     builder.copy(from, of: row, kind: kind, to: to)
                 case .integer(let from, let to, let width):
                     if row.isNull(from) {
                         builder.setNull(at: to)
                     } else {
-                        guard width.holds(row.integer(from)) else { throw GivenUp() }
+                        guard width.holds(row.integer(from)) else { throw UnexpectedRow() }
                         builder.setInteger(row.integer(from), at: to)
                     }
                 case .boolean(let from, let to):
@@ -300,7 +300,7 @@ struct RowMigration {
                     }
                 case .constant(let value, let to, let slot):
                     try ManagedObjectValues.encode(
-                        value, slot: slot, of: leg.destination, leg.destination.layout.kinds[to], at: to,
+                        value, slot: slot, of: entity.destination, entity.destination.layout.kinds[to], at: to,
                         into: builder)
                 case .relate(let from, let root, let to, let entity, let name, let subtree):
                     guard !row.isNull(from) else { continue }
@@ -312,11 +312,11 @@ struct RowMigration {
                     }
                 }
             }
-            for column in leg.mandatory where builder.isNull(column) { throw GivenUp() }
+            for column in entity.mandatory where builder.isNull(column) { throw UnexpectedRow() }
             byteCount += builder.byteCount
             changes.insertions.append(
                 ChangeSet.Insertion(
-                    row: builder.finish(primaryKey: primaryKey, version: 1, entity: leg.destination.ordinal)))
+                    row: builder.finish(primaryKey: primaryKey, version: 1, entity: entity.destination.ordinal)))
         }
 
         private func destination(
@@ -324,8 +324,8 @@ struct RowMigration {
         ) throws -> KeyPairs.Key? {
             if let name {
                 if let found = made[name]?.destinations(of: key).first {
-                    // Which object is of the wrong entity is told by who makes objects.
-                    guard subtree.contains(Int(found.entity)) else { throw GivenUp() }
+                    // The pass that makes objects reports the object of the wrong entity.
+                    guard subtree.contains(Int(found.entity)) else { throw UnexpectedRow() }
                     return found
                 }
                 guard migration.isInferred else { return nil }
@@ -333,7 +333,7 @@ struct RowMigration {
             for other in names {
                 guard let found = made[other]?.destinations(of: key), !found.isEmpty else { continue }
                 if let fitting = found.first(where: { subtree.contains(Int($0.entity)) }) { return fitting }
-                if name != nil { throw GivenUp() }
+                if name != nil { throw UnexpectedRow() }
                 return nil
             }
             return nil

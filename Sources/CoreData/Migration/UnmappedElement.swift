@@ -3,20 +3,22 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// An element of a composite attribute that an entity mapping does not set, as one that only the newer model has.
+/// An element of a composite attribute that an entity mapping does not set, for example one that only the newer model
+/// has.
 ///
-/// A new object has the element's default value. The default is for objects that have the composite: an object whose composite is nil
-/// in the source keeps a nil composite, as in a lightweight migration.
+/// A new object gets the element's default value if it has the composite. An object whose composite is nil in the
+/// source keeps a nil composite, as in a lightweight migration.
 ///
 ///     // address gets an element "zip" with the default 99
 ///     ["street": "Elm Street"]     // ["street": "Elm Street", "zip": 99]
 ///     nil                          // nil
 struct UnmappedElement {
     let slot: Int
-    /// The elements that the mapping sets, of the nearest composite around this one that has any.
+    /// The elements that the mapping sets, of the nearest enclosing composite with any.
     let mapped: [Int]
 
-    /// The unmapped elements of an entity mapping. An element of a composite that the mapping does not set at all is none of them.
+    /// Returns the unmapped elements of an entity mapping, without elements of composites that the mapping does not set
+    /// at all.
     static func all(
         of mapping: NSEntityMapping, from source: EntityRuntime, to destination: EntityRuntime
     ) -> [UnmappedElement] {
@@ -85,9 +87,10 @@ struct UnmappedElement {
 }
 
 extension NSManagedObject {
-    /// Gives the unmapped elements the values of a new object where the object has the composite, and nil where it has not.
+    /// Sets the unmapped elements to the values of a new object if the object has the composite, and to nil if it does
+    /// not.
     ///
-    /// - Parameter values: the values that the elements of the new object had before the mapping set others.
+    /// - Parameter values: the values of the new object's elements before the mapping set others.
     final func setUnmappedElements(_ elements: [UnmappedElement], _ values: [Value]) {
         for (element, value) in zip(elements, values) {
             let hasComposite = element.mapped.contains { !attributeValue($0).isNull }

@@ -24,7 +24,7 @@ package enum ModelFiles {
         return byName.values.sorted { $0.path < $1.path }
     }
 
-    /// Every mapping model in the bundles, compiled ones first; sorted by path.
+    /// Returns every mapping model in the bundles, compiled ones first; sorted by path.
     package static func mappingModels(in bundles: [Bundle]?) -> [URL] {
         let kinds = ["cdm", "xcmappingmodel"]
         let found = folders(of: bundles).flatMap { files(in: $0, of: kinds) }
@@ -51,7 +51,8 @@ package enum ModelFiles {
         return String(target.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
     }
 
-    /// What a folder has of some kinds, sorted; a program may lie among thousands of other files, of which no URLs are made.
+    /// Returns the files of some kinds in a folder, sorted. A program may be in a folder with thousands of other files,
+    /// for which no URLs are made.
     private static func files(in folder: URL, of kinds: [String]) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { name in kinds.contains { name.hasSuffix(".\($0)") } }.sorted()

@@ -1,11 +1,11 @@
 import CoreDataModel
 
-/// The rules that keep a model whole, told to the programmer who breaks one.
+/// Enforces the rules that keep a model consistent.
 ///
-/// Every setter of a description asks here first. Where a rule is broken the program stops, in release builds too,
-/// with a text that names the entity and property and says what to do.
+/// Every setter of a description calls it first. If a rule is violated, the program stops, also in release builds. The
+/// message names the entity and the property, and says what to do.
 enum ModelMutation {
-    /// Why that change is refused, or `nil` where it is allowed.
+    /// Returns why that change is refused, or `nil` if it is allowed.
     ///
     ///     refusalMessage(isFrozen: true, changing: "isOptional", of: "Item.name")
     ///     // "isOptional of Item.name cannot be changed: its model is in use by a persistent store coordinator. …"
@@ -17,7 +17,7 @@ enum ModelMutation {
             """
     }
 
-    /// Why a property cannot have that name, or `nil` where it can.
+    /// Returns why a property cannot have that name, or `nil` if it can.
     static func refusalMessage(propertyName name: String) -> String? {
         guard ReservedNames.contains(name) else { return nil }
         return """
@@ -26,7 +26,7 @@ enum ModelMutation {
             """
     }
 
-    /// Stops the program where there is a reason to.
+    /// Stops the program if there is a message.
     static func stop(_ message: String?) {
         if let message { fatalError(message) }
     }

@@ -71,10 +71,10 @@ open class NSAttributeDescription: NSPropertyDescription {
         }
     }
 
-    /// Whether the history keeps the value of an object that is deleted, in its tombstone.
+    /// Whether the history keeps the value of a deleted object, in its tombstone.
     ///
-    /// For a composite attribute the tombstone keeps all elements. Elements that it keeps stand in a dictionary under the composite's name,
-    /// also where an element alone is kept:
+    /// For a composite attribute the tombstone keeps all elements. Elements are in a dictionary under the composite's
+    /// name, also if only one element is kept:
     ///
     ///     change.tombstone?["address"]     // ["city": "Oslo", "zip": 150]
     open var preservesValueInHistoryOnDeletion: Bool {
@@ -94,10 +94,10 @@ open class NSAttributeDescription: NSPropertyDescription {
         }
     }
 
-    /// The class name as set, without the one that the type implies.
+    /// The class name that was set, without the one that the type implies.
     final var givenValueClassName: String? { storedValueClassName }
 
-    /// What the values are to the engine.
+    /// The engine's kind of the values.
     package final var kind: ValueKind { storedType.compiled.kind }
 
     // MARK: - Copying and equality

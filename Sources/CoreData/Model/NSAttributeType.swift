@@ -33,16 +33,8 @@ public enum NSAttributeType: UInt, Sendable {
         CoreDataModel.AttributeType(rawValue: Int32(rawValue)) ?? .undefined
     }
 
-    /// The class of the type's values by Apple's name; `nil` where the attribute itself has to say.
+    /// Apple's name for the class of the type's values; `nil` if the attribute itself names it.
     var valueClassName: String? { compiled.traits.className }
-}
-
-extension NSAttributeDescription {
-    /// Whether `setValue(_:forKey:)` takes the value, which stops the program at others.
-    package final func accepts(_ value: Any) -> Bool {
-        let kind = attributeType.compiled.kind
-        return kind == .composite || ManagedObjectValues.acceptedValue(value, kind) != nil
-    }
 }
 
 extension NSAttributeDescription {
@@ -80,7 +72,7 @@ extension NSAttributeDescription {
         public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
         /// A `URL`.
         public static let uri = AttributeType(rawValue: .URIAttributeType)
-        /// Any object, kept as the bytes that a value transformer makes of it.
+        /// Any object, stored as the bytes that a value transformer makes of it.
         public static let transformable = AttributeType(rawValue: .transformableAttributeType)
         /// An `NSManagedObjectID`; of transient attributes.
         public static let objectID = AttributeType(rawValue: .objectIDAttributeType)

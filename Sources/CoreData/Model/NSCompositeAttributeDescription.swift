@@ -1,7 +1,8 @@
 import CoreDataModel
 import Foundation
 
-/// A description of an attribute made of attributes: a dictionary in memory, a column for each element in the store.
+/// A description of an attribute that consists of attributes: a dictionary in memory, a column for each element in the
+/// store.
 ///
 ///     let address = NSCompositeAttributeDescription()
 ///     address.name = "address"
@@ -12,12 +13,14 @@ import Foundation
 ///     NSPredicate(format: "address.city == %@", "Oslo")                 // t0.ZCITY = ?
 ///     NSSortDescriptor(key: "address.street", ascending: true)          // ORDER BY t0.ZSTREET
 ///
-/// The dictionary has the elements that are not nil; it is nil where all are. Each element has its default, and is validated by itself:
-/// errors name it, `address.city`. Uniqueness constraints, indexes, `propertiesToFetch` and batch requests take the same paths.
+/// The dictionary has the elements that are not nil; it is nil if all are nil. Each element has its default and its own
+/// validation: errors name it, `address.city`. Uniqueness constraints, indexes, `propertiesToFetch` and batch requests
+/// use the same paths.
 ///
-/// - Precondition: what is set has no other keys than the elements' names, and values of their types.
+/// - Precondition: the dictionary's keys are the elements' names, and its values are of their types.
 ///
-/// Differs from Apple: stores of every type have composite attributes. A required element is asked for where the composite is not nil.
+/// Differs from Apple: stores of every type have composite attributes. A required element needs a value only if the
+/// composite is not nil.
 open class NSCompositeAttributeDescription: NSAttributeDescription {
     private var storedElements: [NSAttributeDescription] = []
 

@@ -1,9 +1,9 @@
 import CoreDataModel
 import Foundation
 
-/// An entity's properties by name, inherited ones included.
+/// An entity's properties by name, including inherited ones.
 struct PropertyLookups: @unchecked Sendable {
-    // Safe because the ones that are kept are of a frozen model, whose descriptions any thread may read.
+    // Safe because stored lookups belong to a frozen model, whose descriptions any thread may read.
 
     var properties: [NSPropertyDescription]
     var propertiesByName: [String: NSPropertyDescription] = [:]
@@ -23,9 +23,10 @@ struct PropertyLookups: @unchecked Sendable {
 }
 
 extension NSEntityDescription {
-    /// The properties: of an entity in a model inherited ones first, then its own. Setting them sets its own ones.
+    /// The properties. For an entity in a model, inherited ones come first, then its own. Setting them sets its own
+    /// ones.
     ///
-    /// A property belongs to one entity only; use copies to have the like in several.
+    /// A property belongs to one entity only; use copies for several entities.
     public var properties: [NSPropertyDescription] {
         get {
             if let lookups { return lookups.properties }
@@ -40,22 +41,22 @@ extension NSEntityDescription {
         }
     }
 
-    /// The properties by name, inherited ones included.
+    /// The properties by name, including inherited ones.
     public var propertiesByName: [String: NSPropertyDescription] {
         lookups?.propertiesByName ?? PropertyLookups(allProperties).propertiesByName
     }
 
-    /// The attributes by name, inherited ones included.
+    /// The attributes by name, including inherited ones.
     public var attributesByName: [String: NSAttributeDescription] {
         lookups?.attributesByName ?? PropertyLookups(allProperties).attributesByName
     }
 
-    /// The relationships by name, inherited ones included.
+    /// The relationships by name, including inherited ones.
     public var relationshipsByName: [String: NSRelationshipDescription] {
         lookups?.relationshipsByName ?? PropertyLookups(allProperties).relationshipsByName
     }
 
-    /// The relationships, inherited ones included, that lead to that very entity.
+    /// Returns the relationships, including inherited ones, whose destination is exactly that entity.
     public func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         (lookups?.properties ?? allProperties).compactMap { property in
             guard let relationship = property as? NSRelationshipDescription,
@@ -81,7 +82,7 @@ extension NSEntityDescription {
         for property in properties { property.owner = self }
     }
 
-    /// Why the entity cannot have that property, or `nil` where it can.
+    /// Returns why the entity cannot have that property, or `nil` if it can.
     func refusalMessage(property: NSPropertyDescription) -> String? {
         if let other = property.owner, other !== self {
             return """
@@ -102,7 +103,7 @@ extension NSEntityDescription {
 
     /// Groups of properties whose values together are unique among the entity's objects.
     ///
-    /// Set names or descriptions; you get names.
+    /// Set names or descriptions; the getter returns names.
     ///
     ///     reader.uniquenessConstraints = [["email"], ["lastName", "firstName"]]
     public var uniquenessConstraints: [[Any]] {

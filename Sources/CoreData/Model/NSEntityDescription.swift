@@ -18,11 +18,11 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
     package final internal(set) var ordinal = -1
     /// The entity as the engine knows it; `nil` before the model is frozen.
     package final internal(set) var compiledEntity: CompiledEntity?
-    /// Every property by slot, inherited ones included; empty before the model is frozen.
+    /// Every property by slot, including inherited ones; empty before the model is frozen.
     package final internal(set) var propertyDescriptions: [NSPropertyDescription] = []
     /// Guards what ``lookups`` has made.
     private let keptLookups = Mutex<PropertyLookups?>(nil)
-    /// The properties by name, made when somebody asks for them; `nil` before the model is frozen.
+    /// The properties by name, made at the first use; `nil` before the model is frozen.
     final var lookups: PropertyLookups? {
         guard isFrozen else { return nil }
         return keptLookups.withLock { kept in
@@ -33,13 +33,13 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         }
     }
     final var isFrozen = false
-    /// The class of the entity's objects where no name tells it; not part of the model, and in no archive.
+    /// The class of the entity's objects if no name determines it. It is not part of the model, and not in archives.
     ///
-    /// Set before a coordinator uses the model. ``managedObjectClassName`` stays what it is.
+    /// Set it before a coordinator uses the model. ``managedObjectClassName`` stays unchanged.
     package final var runtimeClass: NSObject.Type? {
         willSet { willChange("runtimeClass", affectsHash: false) }
     }
-    /// Apple's hash of an entity read from a compiled model, where the rule for computing it is not known.
+    /// Apple's hash of an entity from a compiled model, if the rule for computing it is not known.
     final var knownVersionHash: Data?
     final weak var model: NSManagedObjectModel?
 
@@ -129,7 +129,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         }
     }
 
-    /// What a Spotlight index shows for an object; kept for the model file, without effect here.
+    /// The text of an object in a Spotlight index; kept for the model file, without effect here.
     open var coreSpotlightDisplayNameExpression: NSExpression! {
         get { storedSpotlightExpression?.expression }
         set {
@@ -163,12 +163,12 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// The entity whose properties this one inherits.
+    /// The entity from which this one inherits properties.
     open var superentity: NSEntityDescription? { storedSuperentity }
 
-    /// Whether this is the entity or one of those below it.
+    /// Returns whether this is that entity or a descendant of it.
     ///
-    /// Entities are told apart by name, so that those of a copied model compare as the originals do.
+    /// Entities are compared by name, so those of a copied model are equal to the originals.
     open func isKindOf(entity: NSEntityDescription) -> Bool {
         sequence(first: self, next: \.storedSuperentity).contains { ancestor in
             ancestor === entity || (ancestor.storedName != nil && ancestor.storedName == entity.storedName)
@@ -180,7 +180,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         sequence(first: self, next: \.storedSuperentity).contains { $0 === entity }
     }
 
-    /// Why that entity cannot be below this one, or `nil` where it can.
+    /// Returns why that entity cannot be a subentity of this one, or `nil` if it can.
     final func refusalMessage(subentity: NSEntityDescription) -> String? {
         if descends(from: subentity) {
             return "'\(subentity.name ?? "")' cannot be a subentity of '\(name ?? "")', which is below it or itself."
@@ -224,7 +224,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
 
     // MARK: - Versions
 
-    /// A text that makes the entity's version hash another one, though its description stays the same.
+    /// A text that changes the entity's version hash although its description stays the same.
     open var versionHashModifier: String? {
         get { storedVersionHashModifier }
         set {
@@ -243,7 +243,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         model?.didChange()
     }
 
-    /// Forgets what was derived from the entity's content, here, below and in the model.
+    /// Discards the values derived from the entity's content, here, in subentities and in the model.
     final func didChange() {
         forgetKnownHash()
         model?.didChange()
@@ -256,10 +256,10 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
 
     // MARK: - Copying and coding
 
-    /// A copy with copies of the properties, indexes and subentities, in no model and without superentity.
+    /// Returns a copy with copies of the properties, indexes and subentities, in no model and without a superentity.
     ///
-    /// In a model the copy's relationships lead to the entities of the same names there, and subentities are
-    /// replaced by the model's entities of their names.
+    /// In a model the copy's relationships refer to the entities of the same names there, and subentities are replaced
+    /// by the model's entities of their names.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSEntityDescription()
         copy.storedName = storedName
@@ -297,7 +297,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding, NSFastEnume
         storedSubentities = bound
     }
 
-    /// Makes the entity a subentity of the one that it was in before it was copied or archived.
+    /// Makes the entity a subentity of the one that it belonged to before it was copied or archived.
     final func bindSuperentity(byName entities: [String: NSEntityDescription]) {
         defer { pendingSuperentityName = nil }
         guard storedSuperentity == nil, let parent = pendingSuperentityName.flatMap({ entities[$0] }),

@@ -71,7 +71,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
         for element in elements { element.index = self }
     }
 
-    /// Why the elements do not go together, or `nil` where they do.
+    /// Returns why the elements cannot be combined, or `nil` if they can.
     static func refusalMessage(elements: [NSFetchIndexElementDescription], in index: String) -> String? {
         guard let first = elements.first, elements.contains(where: { $0.collationType != first.collationType }) else {
             return nil

@@ -8,7 +8,7 @@ import Foundation
 ///     cheaper.fetchRequest?.predicate = NSPredicate(format: "price < $FETCH_SOURCE.price")
 open class NSFetchedPropertyDescription: NSPropertyDescription {
     private var storedRequest: NSFetchRequest<any NSFetchRequestResult>? {
-        // The entity may be the one that has this property: it would never go.
+        // The entity may be the one with this property: a strong reference would be a cycle.
         didSet { storedRequest?.holdsEntityWeakly = true }
     }
 
@@ -19,7 +19,7 @@ open class NSFetchedPropertyDescription: NSPropertyDescription {
 
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-    /// What to fetch; its entity, sort descriptors and limit are used as they are.
+    /// The request; its entity, sort descriptors and limit are used unchanged.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
         get { storedRequest }
         set {

@@ -24,6 +24,6 @@ extension NSManagedObjectModel {
         configurationMembers[configuration] = entities
     }
 
-    /// What a store calls the configuration that has all entities.
+    /// The name that a store has for the configuration with all entities.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 }

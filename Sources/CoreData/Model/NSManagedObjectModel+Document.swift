@@ -36,7 +36,7 @@ extension NSManagedObjectModel {
             made.append(entity)
         }
         entities = made
-        // Setting the parent's subentities forgot the hashes that the file tells; they are still right.
+        // Setting the parent's subentities has discarded the hashes of the file, which are still valid.
         for (entity, element) in zip(made, document.entities) { entity.knownVersionHash = element.knownVersionHash }
         for element in document.fetchRequests {
             do {
@@ -91,7 +91,7 @@ extension NSManagedObjectModel {
 }
 
 extension ModelDocument {
-    /// A predicate's failure as a problem of the document, at the place of what has the predicate.
+    /// Returns a predicate's failure as a problem of the document, at the place of the element with the predicate.
     fileprivate func diagnostic(for error: any Error, in what: String, at place: SourceLocation?) -> Diagnostic {
         let found = PredicateText.diagnostic(of: error)
         return Diagnostic(

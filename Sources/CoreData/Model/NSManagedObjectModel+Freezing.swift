@@ -3,11 +3,11 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSManagedObjectModel {
-    /// Checks and compiles the model and forbids every later change; a model in use is returned as it is.
+    /// Checks and compiles the model and forbids every later change; returns immediately if the model is in use.
     ///
-    /// Any number of threads may call it at once; one compiles, the others wait for it.
+    /// Any number of threads may call it at the same time; one compiles, the others wait for it.
     ///
-    /// - Throws: a `CocoaError` that lists everything that is wrong with the model, which stays mutable.
+    /// - Throws: a `CocoaError` that lists all problems of the model, which stays mutable.
     @discardableResult
     package final func freeze() throws -> CompiledModel {
         try lock.withLock { caches in
@@ -20,7 +20,7 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// The model as the engine knows it, or `nil` where no coordinator uses it yet.
+    /// The engine's form of the model, or `nil` if no coordinator uses it yet.
     package final var compiledModel: CompiledModel? { isFrozen ? lock.withLock(\.compiled) : nil }
 
     /// The compiled model of the present content, without freezing it.
@@ -47,7 +47,7 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Tells every description its place in the compiled model.
+    /// Sets the position of every description in the compiled model.
     private func connect(_ compiled: CompiledModel) {
         let byName = entitiesByName
         let ordered = compiled.entities.compactMap { byName[$0.name] }

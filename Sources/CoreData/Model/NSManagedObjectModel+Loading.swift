@@ -3,10 +3,10 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSManagedObjectModel {
-    /// Reads a model from a `.momd` or `.mom` or, which Apple's initialiser does not, from its source: a
-    /// `.xcdatamodeld` or `.xcdatamodel`. Of several versions it takes the current one.
+    /// Reads a model from a `.momd` or `.mom`, or (Apple's initialiser does not) from its source: a `.xcdatamodeld` or
+    /// `.xcdatamodel`. Of several versions it reads the current one.
     ///
-    /// Returns `nil` and logs what is wrong where the model cannot be used; ``load(contentsOf:version:)`` throws it.
+    /// Returns `nil` and logs the problem if the model cannot be used; ``load(contentsOf:version:)`` throws it.
     public convenience init?(contentsOf url: URL) {
         self.init()
         do {
@@ -20,8 +20,8 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Reads a model, or one version of it by name. Of a folder of many versions only that one is read, so that a broken
-    /// one keeps nobody from the others.
+    /// Reads a model, or one version of it by name. Of a folder with many versions only that one is read, so a damaged
+    /// version does not affect the others.
     ///
     ///     let old = try NSManagedObjectModel.load(contentsOf: url, version: "Library 2")
     ///
@@ -32,11 +32,12 @@ extension NSManagedObjectModel {
         return model
     }
 
-    /// The names of a model's versions, oldest numbering first: `Library`, `Library 2`, `Library 10`. Reads none of them.
+    /// Returns the names of a model's versions in ascending order: `Library`, `Library 2`, `Library 10`. Reads none of
+    /// them.
     public static func versionNames(at url: URL) throws -> [String] { try versions(at: url).versions.map(\.name) }
 
-    /// The version checksum of each version of a model, by the version's name. Reads all of them, and throws for one that
-    /// is broken.
+    /// Returns the version checksum of each version of a model, by the version's name. Reads all of them, and throws if
+    /// one is damaged.
     public static func versionChecksums(at url: URL) throws -> [String: String] {
         var checksums: [String: String] = [:]
         for version in try versions(at: url).versions {
@@ -80,4 +81,10 @@ extension NSManagedObjectModel {
                 hint: "its versions are \(names)")
         ])
     }
+}
+
+extension NSManagedObjectModel {
+    /// Does the same as ``init(contentsOf:)-(URL)`` for a URL as `Bundle.urls(forResourcesWithExtension:subdirectory:)`
+    /// returns it here.
+    public convenience init?(contentsOf url: NSURL) { self.init(contentsOf: url as URL) }
 }

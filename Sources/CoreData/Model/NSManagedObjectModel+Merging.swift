@@ -29,8 +29,8 @@ extension NSManagedObjectModel {
         return result
     }
 
-    /// Makes the model that a store was made with, from the models' entities whose version hashes the store's
-    /// metadata has; `nil` where an entity is missing.
+    /// Creates the model with which a store was made, from the entities whose version hashes are in the store's
+    /// metadata; `nil` if an entity is missing.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         self.init()
         guard let hashes = Self.versionHashes(inStoreMetadata: metadata),
@@ -44,11 +44,11 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// One model of all models in the bundles, each in its current version; `nil` means the main bundle, together
-    /// with the resource bundles of Swift packages beside it.
+    /// Returns one model of all models in the bundles, each in its current version. `nil` means the main bundle,
+    /// together with the resource bundles of Swift packages beside it.
     ///
-    /// Without any model file the result is an empty model. `nil` where a model cannot be read or they do not go
-    /// together; the log says why.
+    /// Without any model file the result is an empty model. `nil` if a model cannot be read or the models cannot be
+    /// merged; the log says why.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let files = ModelFiles.models(in: bundles)
         if files.isEmpty { modelLogger.warning("there is no model file in the bundles: the model is empty") }
@@ -78,8 +78,8 @@ extension NSManagedObjectModel {
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
 
-    /// The models to merge for a store with these hashes and the entities to take: one model where one has them
-    /// all, else each entity from the first model that has it.
+    /// Returns the models to merge for a store with these hashes, and the entities to take: a single model if one has
+    /// all of them, else each entity from the first model that has it.
     private static func models(
         _ models: [NSManagedObjectModel], matching hashes: [String: Data]
     ) -> (models: [NSManagedObjectModel], entities: Set<ObjectIdentifier>)? {
@@ -101,7 +101,7 @@ extension NSManagedObjectModel {
         return (models, entities)
     }
 
-    /// Fills a new model with what the models have, or with some of their entities only.
+    /// Fills a new model with the content of the models, or with some of their entities.
     private func merge(_ models: [NSManagedObjectModel], only chosen: Set<ObjectIdentifier>? = nil) throws {
         var originals: [NSEntityDescription] = []
         var byName: [String: NSEntityDescription] = [:]
@@ -138,7 +138,7 @@ extension NSManagedObjectModel {
         appliesIndexDecodingQuirk = models.contains(where: \.appliesIndexDecodingQuirk)
         let parts = models.map { $0.fileURL.map { [$0] } ?? $0.partURLs }
         partURLs = parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }
-        // What one of them may have, the whole may have.
+        // The merged model may have everything that one of its models may have.
         let origins = Set(models.map(\.origin))
         origin = origins.count == 1 ? origins.first ?? .written : .compiled
         bindTemplates()

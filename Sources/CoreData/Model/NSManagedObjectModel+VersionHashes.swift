@@ -2,9 +2,9 @@ import CoreDataModel
 import Foundation
 
 extension NSManagedObjectModel {
-    /// The version hash of each entity: 32 bytes that change with everything that matters to stored rows.
+    /// The version hash of each entity: 32 bytes that depend on everything that affects stored rows.
     ///
-    /// A store can be opened when these equal the ones in its metadata.
+    /// A store can be opened if these equal the hashes in its metadata.
     public var entityVersionHashesByName: [String: Data] {
         entitiesByName.mapValues(\.versionHash)
     }
@@ -30,7 +30,7 @@ extension NSManagedObjectModel {
         return own == stored
     }
 
-    /// The entities' hashes in a store's metadata, or `nil` where there are none.
+    /// Returns the entities' hashes in a store's metadata, or `nil` if there are none.
     static func versionHashes(inStoreMetadata metadata: [String: Any]) -> [String: Data]? {
         guard let hashes = metadata["NSStoreModelVersionHashes"] else { return nil }
         if let hashes = hashes as? [String: Data] { return hashes }

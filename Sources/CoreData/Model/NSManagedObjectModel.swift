@@ -45,7 +45,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
 
     /// The file that the model was read from: other versions may be beside it.
     final var fileURL: URL?
-    /// The files of the models that this one was merged of; `nil` where one of them was not read from a file.
+    /// The files of the models from which this one was merged; `nil` if one of them was not read from a file.
     final var partURLs: [URL]?
 
     /// Makes an empty model.
@@ -53,7 +53,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
 
     // MARK: - Entities
 
-    /// The entities. An entity belongs to one model only; add a copy of it to another.
+    /// The entities. An entity belongs to one model only; add a copy of it to another one.
     open var entities: [NSEntityDescription] {
         get { storedEntities }
         set {
@@ -79,7 +79,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Why that entity cannot be in this model, or `nil` where it can.
+    /// Returns why that entity cannot be in this model, or `nil` if it can.
     final func refusalMessage(entity: NSEntityDescription) -> String? {
         guard let other = entity.model, other !== self else { return nil }
         return """
@@ -133,7 +133,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, NSFastEnum
         didChange()
     }
 
-    /// Forgets what was compiled from the content so far.
+    /// Discards the compiled form.
     final func didChange() { lock.withLock { $0.compiled = nil } }
 
     // MARK: - Copying

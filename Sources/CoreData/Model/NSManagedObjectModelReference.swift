@@ -2,12 +2,11 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Names a version of a model that a migration needs, without loading it until then.
+/// Names a version of a model that a migration needs, and loads it only then.
 ///
 ///     NSManagedObjectModelReference(name: "Library 2", in: .module, versionChecksum: "VDE…=")
 ///
-/// The checksum, which ``NSManagedObjectModel/versionChecksum`` prints, makes sure that the model found is the one
-/// meant.
+/// The checksum, which ``NSManagedObjectModel/versionChecksum`` prints, ensures that the right model was found.
 open class NSManagedObjectModelReference: NSObject {
     private enum Source {
         case model(NSManagedObjectModel)
@@ -30,19 +29,19 @@ open class NSManagedObjectModelReference: NSObject {
         storedVersionChecksum = versionChecksum
     }
 
-    /// Makes a stand-in, where one is wanted: a reference to a model without entities.
+    /// Creates a placeholder: a reference to a model without entities.
     public convenience override init() {
         let model = NSManagedObjectModel()
         self.init(model: model, versionChecksum: model.versionChecksum)
     }
 
-    /// A reference to a model in a file of any form; of several versions the one with the checksum is meant.
+    /// Creates a reference to a model in a file of any form; of several versions, the one with the checksum is used.
     public init(fileURL: URL, versionChecksum: String) {
         source = .file(fileURL)
         storedVersionChecksum = versionChecksum
     }
 
-    /// A reference to the model in a bundle, the main one for `nil`, whose entities have these version hashes.
+    /// Creates a reference to the model in a bundle, the main one for `nil`, whose entities have these version hashes.
     public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         var hashes: [String: Data] = [:]
         for (key, value) in versionHash {
@@ -58,7 +57,7 @@ open class NSManagedObjectModelReference: NSObject {
         storedVersionChecksum = versionChecksum
     }
 
-    /// The model. Where it cannot be found the program stops; ``resolve()`` throws instead.
+    /// The model. The program stops if it cannot be found; ``resolve()`` throws instead.
     open var resolvedModel: NSManagedObjectModel {
         do {
             return try resolve()
@@ -69,8 +68,8 @@ open class NSManagedObjectModelReference: NSObject {
 
     /// Finds the model, once.
     ///
-    /// - Throws: a `CocoaError` with code 134504 where there is none or it has another checksum, or what is wrong
-    ///   with its file.
+    /// - Throws: a `CocoaError` with code 134504 if there is none or if it has another checksum, or the problem with
+    ///   its file.
     open func resolve() throws -> NSManagedObjectModel {
         try lock.withLock {
             if let resolved { return resolved }
@@ -109,9 +108,9 @@ open class NSManagedObjectModelReference: NSObject {
         return found
     }
 
-    /// The version with the checksum among those of the files that `isMeant` accepts.
+    /// Returns the version with the checksum among those of the files that `isMeant` accepts.
     ///
-    /// - Throws: what is wrong with a version, if none of the others is the one.
+    /// - Throws: the problem of a version, if no other version has the checksum.
     private func version(in files: [URL], where isMeant: (URL, String) -> Bool) throws -> NSManagedObjectModel? {
         var problem: (any Error)?
         for file in files {

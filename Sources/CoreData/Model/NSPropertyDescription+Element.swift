@@ -98,7 +98,7 @@ extension NSAttributeDescription {
     fileprivate final func makeAttribute() -> AttributeElement {
         let type = attributeType.compiled
         var element = AttributeElement(type: type)
-        // A default that does not fit goes along as it is, so that the compiler can say so.
+        // An unsuitable default is passed on unchanged, so that the compiler can report it.
         element.defaultValue =
             AttributeValueConversion.value(of: defaultValue, as: type)
             ?? AttributeValueConversion.value(of: defaultValue, as: .undefined) ?? .null
@@ -184,7 +184,7 @@ extension NSRelationshipDescription {
     }
 }
 
-/// User info between `[AnyHashable: Any]` and what a model file can hold.
+/// Converts user info between `[AnyHashable: Any]` and the values that a model file can contain.
 enum UserInfo {
     static func text(_ userInfo: [AnyHashable: Any]?) -> [String: String] {
         var result: [String: String] = [:]

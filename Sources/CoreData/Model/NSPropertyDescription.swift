@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 
-/// What the properties of an entity have in common; use one of its subclasses.
+/// The common part of an entity's properties; use one of its subclasses.
 ///
 /// ``NSAttributeDescription`` describes a value, ``NSRelationshipDescription`` a link to other objects,
 /// ``NSFetchedPropertyDescription`` a request, ``NSExpressionDescription`` a computed column of a fetch.
@@ -12,7 +12,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// The property's position in its entity and all subentities; -1 before the model is frozen.
     package final internal(set) var slot = -1
-    /// What a value is checked against, with the codes of violations; made when the model is frozen.
+    /// The checks of a value, with the codes of violations; made when the model is frozen.
     package final private(set) var validations: [PropertyValidation] = []
     final var isFrozen = false
     @WeakEntity final var owner: NSEntityDescription?
@@ -36,7 +36,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
 
     // MARK: - Naming
 
-    /// The entity that declares the property, also where the property was found in one of its subentities.
+    /// The entity that declares the property, also if the property was found in one of its subentities.
     open var entity: NSEntityDescription {
         guard let owner else {
             fatalError("Property '\(name)' is in no entity: add it to an entity's properties first.")
@@ -56,7 +56,8 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// Names an element of a composite attribute: no member of managed objects, so that `description` is a name like others.
+    /// Names an element of a composite attribute: no member of managed objects, so that `description` is a name like
+    /// others.
     package final func setElementName(_ name: String) {
         willChange("name")
         storedName = name
@@ -73,7 +74,8 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// Whether managed objects have a member of the property's name, which must then not be one of their other members'.
+    /// Whether managed objects have a member of the property's name, which must then not be one of their other
+    /// members'.
     var isMemberOfObjects: Bool { true }
 
     // MARK: - Features
@@ -105,7 +107,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// Whether the property goes into a Spotlight index; kept for the model file, without effect here.
+    /// Whether the property is in a Spotlight index; kept for the model file, without effect here.
     open var isIndexedBySpotlight: Bool {
         get { storedIsIndexedBySpotlight }
         set {
@@ -169,9 +171,9 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
 
     // MARK: - Versions
 
-    /// A text that makes the property's version hash another one, though its description stays the same.
+    /// A text that changes the property's version hash although its description stays the same.
     ///
-    /// Set it where the meaning of the stored values changes, so that old stores are migrated.
+    /// Set it if the meaning of the stored values changes, so that old stores are migrated.
     open var versionHashModifier: String? {
         get { storedVersionHashModifier }
         set {
@@ -191,10 +193,11 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         return "\(owner?.name ?? "?").\(storedName.isEmpty ? "?" : storedName)"
     }
 
-    /// The name by which the entity knows the property: of an element of a composite attribute its path, `address.city`.
+    /// The name by which the entity knows the property: of an element of a composite attribute its path,
+    /// `address.city`.
     final var path: String { enclosingComposite.map { "\($0.path).\(storedName)" } ?? storedName }
 
-    /// The entity whose row holds the property: an element of a composite is in the composite's.
+    /// The entity whose row has the property; for an element of a composite, the composite's.
     final var declaringEntity: NSEntityDescription? { owner ?? enclosingComposite?.declaringEntity }
 
     /// Called before anything about the property changes: refuses in a model in use, else forgets cached hashes.

@@ -1,9 +1,9 @@
 import CoreDataModel
 import Foundation
 
-/// What happens to related objects when an object is deleted.
+/// The effect on related objects when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable {
-    /// Nothing: the related objects keep pointing at an object that is gone. You put it right.
+    /// None: the related objects keep a reference to a deleted object. The program must correct it.
     case noActionDeleteRule = 0
     /// The related objects forget the deleted one.
     case nullifyDeleteRule = 1
@@ -23,8 +23,8 @@ public enum NSDeleteRule: UInt, Sendable {
 open class NSRelationshipDescription: NSPropertyDescription {
     @WeakEntity private var storedDestination: NSEntityDescription?
     private weak var storedInverse: NSRelationshipDescription?
-    /// Names to find destination and inverse by where the objects are gone or of another model: after copying and
-    /// decoding.
+    /// Names by which destination and inverse are found if the descriptions were deallocated or belong to another
+    /// model, after copying and decoding.
     private var destinationName: String?
     private var inverseName: String?
     private var storedMinCount = 0
@@ -32,7 +32,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
     private var storedDeleteRule = NSDeleteRule.nullifyDeleteRule
     private var storedIsOrdered = false
 
-    /// The entity of the objects at the other end.
+    /// The destination entity.
     ///
     /// A relationship whose entity was copied to another model finds the entity of that name there.
     open var destinationEntity: NSEntityDescription? {
@@ -66,7 +66,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
         get { storedMaxCount }
         set {
             willChange("maxCount")
-            // Kept as it is: the version hash tells -1 from 0, and models with -1 exist.
+            // Stored unchanged: the version hash distinguishes -1 from 0, and models with -1 exist.
             storedMaxCount = newValue
         }
     }
@@ -80,7 +80,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
         }
     }
 
-    /// What happens to the related objects when an object is deleted. Nullify at first.
+    /// The effect on the related objects when an object is deleted; nullify by default.
     open var deleteRule: NSDeleteRule {
         get { storedDeleteRule }
         set {

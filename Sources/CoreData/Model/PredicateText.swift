@@ -10,7 +10,7 @@ enum PredicateText {
 
     static func text(of node: PredicateNode) -> String? { node.containsBlocks ? nil : node.predicateFormat }
 
-    /// What was wrong with a text, as the parser told it.
+    /// Returns the mistake in a text, as the parser reported it.
     static func diagnostic(of error: any Error) -> Diagnostic? { (error as? PredicateFailure)?.diagnostic }
 
     /// The sort as a model file has it; `nil` for one by code or without a key.

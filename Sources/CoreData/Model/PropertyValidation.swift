@@ -6,7 +6,7 @@ import Foundation
 package struct PropertyValidation {
     package let predicate: NSPredicate
     package let node: PredicateNode
-    /// The error's code: the one that the model names, else the one that ``ValidationCode`` derives.
+    /// The error's code: the model's, else the one that ``ValidationCode`` derives.
     package let code: Int
     /// The model's own words, the key of their translation: `ErrorString/` and this.
     package let message: String?

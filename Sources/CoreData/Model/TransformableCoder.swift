@@ -10,11 +10,11 @@ import Foundation
 /// A transformer of the application's own makes data of values. One that unarchives does the opposite, and is used
 /// in reverse. Without a transformer values are archived.
 package struct TransformableCoder: @unchecked Sendable {
-    // Safe because a registered transformer is called by any thread, as Apple's documentation asks of it.
+    // Safe because any thread may call a registered transformer, as Apple's documentation requires.
     private let transformer: ValueTransformer?
     private let attributeName: String
 
-    /// - Throws: a ``Failure`` where nothing is registered under the attribute's transformer name.
+    /// - Throws: a ``Failure`` if no transformer of the attribute's transformer name is registered.
     package init(_ attribute: NSAttributeDescription) throws {
         attributeName = attribute.qualifiedName
         guard let name = attribute.valueTransformerName, !name.isEmpty else {
@@ -47,7 +47,7 @@ package struct TransformableCoder: @unchecked Sendable {
         return data
     }
 
-    /// The value that stored data stands for; `nil` where the transformer says so.
+    /// Returns the value of stored data; `nil` if the transformer returns nil.
     package func value(in data: Data) throws -> Any? {
         switch transformer {
         case nil:

@@ -1,7 +1,7 @@
 import CoreDataPredicate
 import Foundation
 
-/// A predicate together with the text that a model file has for it, so that the text goes back as it came.
+/// A predicate with its text in a model file, so that the text is written back unchanged.
 struct WrittenPredicate {
     let predicate: NSPredicate
     let node: PredicateNode
@@ -20,7 +20,7 @@ struct WrittenPredicate {
         givenText = text
     }
 
-    /// The text as it was written, else as it prints; `nil` for a predicate with code in it.
+    /// The text as it was written, else as it is printed; `nil` for a predicate that contains code.
     var text: String? { givenText ?? PredicateText.text(of: node) }
 
     func isEqual(to other: WrittenPredicate) -> Bool {
@@ -29,8 +29,8 @@ struct WrittenPredicate {
     }
 }
 
-/// An expression together with the text that a model file has for it. A derived attribute's version hash is made of
-/// that text, so it must not change its spelling.
+/// An expression with its text in a model file. A derived attribute's version hash is computed from that text, so its
+/// spelling must not change.
 struct WrittenExpression {
     let expression: NSExpression
     let node: ExpressionNode
@@ -49,7 +49,7 @@ struct WrittenExpression {
         givenText = text
     }
 
-    /// The text as it was written, else as it prints.
+    /// The text as it was written, else as it is printed.
     var text: String { givenText ?? node.predicateFormat }
 
     func isEqual(to other: WrittenExpression) -> Bool {

@@ -1,7 +1,8 @@
 extension Array where Element: AnyObject {
-    /// Calls `body` with each element, and counts no references: the array, which nobody can change meanwhile, holds them.
+    /// Calls `body` with each element without counting references: the array, which no other code can change meanwhile,
+    /// holds the elements.
     ///
-    /// A `for` loop retains and releases every element, which costs more than what most loops of a save do with it.
+    /// A `for` loop retains and releases every element, which costs more than the work of most loops of a save.
     @inline(__always)
     func forEachHeld(_ body: (Element) throws -> Void) rethrows { try forEachHeld(in: 0..., body) }
 
@@ -16,8 +17,8 @@ extension Array where Element: AnyObject {
         }
     }
 
-    /// Calls `body` with ranges of 256 elements, one after the other: what is done to each in several loops finds it in the
-    /// processor's cache.
+    /// Calls `body` with ranges of 256 elements, one after the other: several loops over one range find its objects in
+    /// the processor's cache.
     func forEachPortion(_ body: (Range<Int>) throws -> Void) rethrows {
         for start in stride(from: 0, to: count, by: 256) { try body(start..<Swift.min(start + 256, count)) }
     }

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Which methods of `NSManagedObject` a user's class overrides.
+/// Finds the methods of `NSManagedObject` that a user's class overrides.
 ///
-/// Calling `validateValue(_:forKey:)` for every property of every object costs more than the save itself, and nearly no
-/// class overrides it. A class's table of methods begins with its superclass's, entry by entry, so a probe class that
-/// overrides one method shows which entry is that method's: the one that differs from `NSManagedObject`'s in this
-/// probe and not in one that overrides nothing.
+/// Calling `validateValue(_:forKey:)` for every property of every object costs more than the save itself, and almost no
+/// class overrides it. A class's method table begins with its superclass's, entry by entry. A probe class that
+/// overrides one method therefore shows that method's entry: the entry that differs from `NSManagedObject`'s in this
+/// probe, but not in a probe that overrides nothing.
 enum ClassOverrides {
     static func overridesValidateValue(_ type: NSManagedObject.Type) -> Bool {
         isOverridden(validateValueEntry, in: type)
@@ -16,7 +16,7 @@ enum ClassOverrides {
         isOverridden(undefinedKeyEntry, in: type)
     }
 
-    /// Whether the class has a `value(forKey:)` of its own.
+    /// Whether the class overrides `value(forKey:)`.
     static func overridesValue(_ type: NSManagedObject.Type) -> Bool { isOverridden(valueEntry, in: type) }
 
     /// Whether the class says itself what nil means for a number: `setNilValueForKey(_:)`.
@@ -25,19 +25,19 @@ enum ClassOverrides {
     /// Whether the class says itself which entity is its own: `entity()`.
     static func overridesEntity(_ type: NSManagedObject.Type) -> Bool { isOverridden(entityEntry, in: type) }
 
-    /// Whether the class has code of its own that a save runs for an object of a row in the way of a new one.
+    /// Whether the class has code that a save must run for an object whose row conflicts with a new one.
     static func overridesWhatUpdatesCall(_ type: NSManagedObject.Type) -> Bool {
         [validateValueEntry, validateForUpdateEntry, didSaveEntry, awakeFromFetchEntry].contains {
             isOverridden($0, in: type)
         }
     }
 
-    /// Whether the class is told of objects that are made, read, saved or validated.
+    /// Whether the class overrides a hook for objects that are made, read, saved or validated.
     static func overridesAnyHook(_ type: NSManagedObject.Type) -> Bool {
         overridesValidateValue(type) || hookEntries.contains { isOverridden($0, in: type) }
     }
 
-    /// The entries; `nil` where the probe shows no single one: then every class counts as overriding.
+    /// The entries; `nil` if the probe does not show exactly one: then every class counts as overriding.
     private static let validateValueEntry = entry(of: ValidateValueProbe.self)
     private static let validateForUpdateEntry = entry(of: ValidateForUpdateProbe.self)
     private static let didSaveEntry = entry(of: DidSaveProbe.self)

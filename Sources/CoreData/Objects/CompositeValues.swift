@@ -15,9 +15,10 @@ enum CompositeValues {
 
     typealias Element = (slot: Int, value: Value)
 
-    /// What the elements of a composite become when it is set: what the dictionary does not name becomes nil.
+    /// Returns the values that the elements of a composite get when it is set. Elements that the dictionary does not
+    /// name become nil.
     ///
-    /// - Throws: ``Mistake`` for a name that is no element's, and for values of other types; it names both.
+    /// - Throws: ``Mistake`` for an unknown element name, and for a value of another type; the error names both.
     static func elements(of any: Any?, slot: Int, in entity: EntityRuntime) throws(Mistake) -> [Element] {
         let composite = entity.slots[slot]
         guard let any, !(any is NSNull), (any as? any OptionalValue)?.isNil != true else {
@@ -59,7 +60,7 @@ enum CompositeValues {
                 + "not \(type(of: any))")
     }
 
-    /// The dictionary of a composite whose elements have these values; `nil` where all are nil.
+    /// Returns the dictionary of a composite whose elements have these values; `nil` if all are nil.
     static func dictionary(
         of slot: Int, in entity: EntityRuntime, _ value: (_ element: Int) -> Value
     ) -> [String: Any]? {
@@ -79,8 +80,8 @@ enum CompositeValues {
         return OpaqueValue(dictionary) { ContentEquality.areEqual(compared, $0.object) }
     }
 
-    /// Values by names of properties, elements by their paths, as values by the names that the model has: the elements lie in
-    /// the dictionaries of their composites.
+    /// Values by names of properties, elements by their paths, as values by the names that the model has: the elements
+    /// lie in the dictionaries of their composites.
     ///
     ///     nested(["name": "Ann", "address.city": "Oslo"])     // ["name": "Ann", "address": ["city": "Oslo"]]
     static func nested(_ values: [String: Any], in entity: EntityRuntime) -> [String: Any] {
@@ -107,7 +108,8 @@ enum CompositeValues {
         return result.isEmpty ? nil : result
     }
 
-    /// An element's value in what a store of the program's own has for its composite; nil for anything but a dictionary.
+    /// Returns an element's value in the composite that a store of the program's own class returned; nil if that is no
+    /// dictionary.
     static func element(_ element: EntityRuntime.Slot, in entity: EntityRuntime, of composite: (String) -> Any?) -> Any?
     {
         let keys = element.name.split(separator: ".").map(String.init)
@@ -120,9 +122,9 @@ enum CompositeValues {
     }
 }
 
-// A composite attribute is in no column, and has no value of its own: it is read from its elements, and to set it sets those.
+// A composite attribute has no column and no value of its own: reading it reads its elements, and setting it sets them.
 extension NSManagedObject {
-    /// What the elements are now.
+    /// Returns the current values of the elements.
     final func compositeValue(_ slot: Int) -> Value {
         compositeValue(slot) { attributeValue($0) }
     }
@@ -138,19 +140,19 @@ extension NSManagedObject {
         return (try? CompositeValues.elements(of: value, slot: slot, in: runtime)) != nil
     }
 
-    /// Whoever reads a composite reads its elements.
+    /// Notes that the elements are read: reading a composite reads its elements.
     final func noteReadOfElements(_ slot: Int) {
         for leaf in runtime.slots[slot].leaves { noteRead(leaf) }
     }
 
-    /// Sets the elements; those that the dictionary does not name become nil.
+    /// Sets the elements. Elements that the dictionary does not name become nil.
     final func setComposite(_ value: Any?, _ slot: Int) {
         for (element, value) in elements(of: value, slot) where attributeValue(element, fired: slot) != value {
             setAttribute(noteAnyWidth(of: value, element), element)
         }
     }
 
-    /// What lies in the object, the fault fired.
+    /// Returns the element's stored value, after firing the fault.
     private final func attributeValue(_ element: Int, fired slot: Int) -> Value {
         fireIfNeeded(slot: slot)
         return attributeValue(element)

@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// A relationship whose delete rule does something.
+/// A relationship whose delete rule has an effect.
 struct DeleteStep: Sendable {
     let slot: Int
     let isToMany: Bool

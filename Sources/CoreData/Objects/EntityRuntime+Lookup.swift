@@ -1,7 +1,7 @@
 import Foundation
 
 extension EntityRuntime {
-    /// The entity of what was made without one.
+    /// The entity of objects that were made without one.
     static let ofNoModel: EntityRuntime = {
         let entity = NSEntityDescription()
         entity.name = "NoEntity"

@@ -2,32 +2,34 @@ import CoreDataModel
 import CoreDataPrimitives
 
 extension EntityRuntime {
-    /// A property, with what its accessors need. A class, so that to look at one copies none of it.
+    /// A property, with the facts that its accessors need. It is a class, so reading one copies nothing.
     final class Slot: Sendable {
         let name: String
         let property: CompiledProperty
-        /// The column in the entity's row; -1 where nothing is stored.
+        /// The column in the entity's row; -1 if nothing is stored.
         let column: Int
         /// The position among the entity's relationships; -1 for attributes.
         let relation: Int
         let type: AttributeType
-        /// What the attribute's values are to the engine.
+        /// The engine's kind of the attribute's values.
         let kind: ValueKind
         let attribute: CompiledAttribute?
-        /// The slots of a composite attribute's elements, and of all that are in columns, those in composites inside it too.
+        /// The slots of a composite attribute's elements; and the slots of all elements with columns, including those
+        /// of nested composites.
         let elements: [Int]
         let leaves: [Int]
-        /// The slot of the property that the model gives the entity: of an element, the composite attribute that it is in.
+        /// The slot of the property that the model gives the entity: of an element, the composite attribute that it is
+        /// in.
         let modelSlot: Int
         let relationship: CompiledRelationship?
         let isToMany: Bool
-        /// Whether the inverse is there and to-many.
+        /// Whether the inverse exists and is to-many.
         let isInverseToMany: Bool
         /// The ordinals of the destination entity and all below it.
         let destinationSubtree: [Int]
         let destinationName: String
         let destinationRoot: Int
-        /// The column with the entity number of a to-one's destination; -1 where there is none.
+        /// The column with the entity number of a to-one's destination; -1 if there is none.
         let entityColumn: Int
 
         init(

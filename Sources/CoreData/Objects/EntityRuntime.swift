@@ -2,10 +2,10 @@ import CoreDataModel
 import CoreDataPrimitives
 import Synchronization
 
-/// What reading and writing an object needs to know of its entity, laid out for speed.
+/// The facts about an entity that reading and writing an object needs, laid out for speed.
 ///
-/// Every object holds its entity's runtime, and the runtime keeps the model alive; the model does not hold the
-/// runtime, so that a model nobody uses any more goes away.
+/// Every object holds its entity's runtime, and the runtime keeps the model alive. The model does not hold the runtime,
+/// so an unused model is deallocated.
 final class EntityRuntime: @unchecked Sendable {
     // Safe because all is set once, but the caches, which are atomic.
 
@@ -14,33 +14,33 @@ final class EntityRuntime: @unchecked Sendable {
     unowned(unsafe) let entity: NSEntityDescription
     let model: NSManagedObjectModel
     let slots: [Slot]
-    /// Of each slot what the hot paths ask.
+    /// For each slot, the facts that the hot paths read.
     let facts: UnsafePointer<SlotFacts>
     /// How each slot is read.
     let kinds: UnsafePointer<AccessKind>
     let slotTable: SlotTable
     /// The slots of the relationships, by their position.
     let relationSlots: [Int]
-    /// What deleting an object does to those that it refers to.
+    /// The effects of deleting an object on the objects that it refers to.
     let deleteSteps: UnsafeBufferPointer<DeleteStep>
     let validation: EntityValidation
     /// The class's address, once it is known: asked for each object that is made, so there is no lock.
     private let classCache = Atomic<UInt>(0)
-    /// What was known of classes when this one was last looked for in vain; 0 for never.
+    /// The state of the known classes when this entity's class was last searched for without success; 0 for never.
     private let missingSince = Atomic<UInt64>(0)
     /// The address of the members of that class, once they were asked for.
     let memberCache = Atomic<UInt>(0)
-    /// Tells runtimes apart in the cache of a property key.
+    /// Distinguishes runtimes in the cache of a property key.
     let identifier: UInt32
     private static let nextIdentifier = Atomic<UInt32>(1)
 
     var ordinal: Int { compiled.ordinal }
     var root: Int { compiled.root }
     let rootName: String
-    /// Whether objects have values that a save does not put into the row: transient ones, transformed objects.
+    /// Whether objects have values that a save does not put into the row: transient values, transformed objects.
     let keepsValues: Bool
     let hasComposites: Bool
-    /// The columns of derived attributes, whose values are the store's.
+    /// The columns of derived attributes, whose values the store computes.
     let derivedColumns: [Int]
     var name: String { compiled.name }
     var layout: RowLayout { compiled.rowLayout }
@@ -93,19 +93,21 @@ final class EntityRuntime: @unchecked Sendable {
 
     /// The slot of the property of that name.
     func slot(forKey key: String) -> Int? {
-        // What is found by its bytes is found; other spellings of a letter with a mark are the same name to Swift.
+        // Names are compared by their bytes first. Swift treats other spellings of a letter with a mark as the same
+        // name.
         slotTable.slot(key) ?? (key.utf8.allSatisfy { $0 < 0x80 } ? nil : compiled.slotByName[key])
     }
 
-    /// The slot that a path begins with, an element's where it leads into a composite attribute, and what is left of the path.
+    /// Returns the slot that a path begins with, and the rest of the path. If the path continues into a composite
+    /// attribute, returns the element's slot.
     func slot(at keys: ArraySlice<String>) -> (slot: Int, rest: ArraySlice<String>)? {
         compiled.property(at: keys).map { ($0.property.slot, $0.rest) }
     }
 
-    /// The class of the entity's objects: the one that the model names, wherever in the program it is.
+    /// The class of the entity's objects: the class that the model names, in any module of the program.
     var objectClass: NSManagedObject.Type {
         let known = classCache.load(ordering: .acquiring)
-        // What is there was a class when it was put there.
+        // Only classes are stored here.
         if known != 0 { return unsafeBitCast(known, to: NSManagedObject.Type.self) }
         if let type = entity.runtimeClass as? NSManagedObject.Type {
             remember(type)

@@ -1,10 +1,10 @@
 import CoreDataModel
 import Synchronization
 
-/// The runtimes of a model's entities by ordinal, each made when it is first asked for: programs with large models use few
-/// of their entities at once, and opening a store needs none.
+/// The runtimes of a model's entities by ordinal, each made when it is first asked for: programs with large models use
+/// few of their entities at once, and opening a store needs none.
 final class EntityRuntimes: RandomAccessCollection, @unchecked Sendable {
-    // Safe because the model is frozen, and what is made later is put in place atomically, once.
+    // Safe because the model is frozen, and values that are made later are stored atomically, once.
 
     private let compiled: CompiledModel
     private let model: NSManagedObjectModel
@@ -39,7 +39,7 @@ final class EntityRuntimes: RandomAccessCollection, @unchecked Sendable {
         indices.contains(entity.ordinal) && model.entityDescriptions[entity.ordinal] === entity
     }
 
-    /// Where two threads make one, both use that which was there first.
+    /// If two threads make a runtime, both use the one that was stored first.
     @inline(never)
     private func make(_ ordinal: Int) -> EntityRuntime {
         made[ordinal].storeIfNil(

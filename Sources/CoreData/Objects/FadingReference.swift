@@ -1,11 +1,12 @@
 import CObjectRuntime
 
-/// A reference that does not keep its object alive, and is nil once that goes.
+/// A reference that does not keep its object alive, and is nil after the object was deallocated.
 ///
-/// As a `weak` one, but without the second allocation that the first weak reference to an object makes: it keeps the object's memory, though
-/// not its content.
+/// Like a `weak` reference, but without the second allocation that the first weak reference to an object makes. It
+/// keeps the object's memory, but not its content.
 ///
-/// Reflection reads every field, and an unowned one of an object that has gone stops the program: hence the mirror without children.
+/// Reflection reads every field, and reading an unowned field of a deallocated object stops the program. Therefore the
+/// mirror has no children.
 package struct FadingReference: CustomReflectable {
     /// Only written: it keeps the memory.
     private unowned var keeper: AnyObject?

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The managed object classes of the program, by name.
 ///
-/// A model names a class with its module, or without one. A full name is looked up as such. For a bare one those classes
-/// come first that the program has mentioned, then those of modules that it has mentioned classes of; then every class of
-/// that name counts that the program and its libraries have, so that none has to be mentioned.
+/// A model names a class with or without its module. A name with a module is looked up directly. For a name without
+/// one, the classes that the program has used come first, then the classes of modules from which it has used a class.
+/// Then every class of that name in the program and its libraries counts, so a program need not mention any class.
 final class ManagedObjectClasses: Sendable {
     static let shared = ManagedObjectClasses()
 
@@ -15,7 +15,7 @@ final class ManagedObjectClasses: Sendable {
         var modules: [String] = []
         var warned: Set<String> = []
         var learnt: Set<ObjectIdentifier> = []
-        /// The models in use, weakly: one that nobody uses any more claims no class.
+        /// The models in use, as weak references: an unused model claims no class.
         var models: [WeakModel] = []
     }
 
@@ -23,11 +23,11 @@ final class ManagedObjectClasses: Sendable {
         weak var runtime: ModelRuntime?
     }
 
-    /// Guards what has been learnt so far.
+    /// Guards the classes that were found.
     private let state = Mutex(State())
     private let counter = Atomic<UInt64>(1)
 
-    /// Grows with every class and module that is learnt: what was not found may be found then.
+    /// Increases with every class and module that is found: a lookup that failed may succeed then.
     var knowledge: UInt64 { counter.load(ordering: .acquiring) }
 
     private let warn: @Sendable (String) -> Void
@@ -45,7 +45,7 @@ final class ManagedObjectClasses: Sendable {
         return [full, full.split(separator: ".").last.map(String.init) ?? full]
     }
 
-    /// The name with its module, without the marks of private contexts and what a generic class is made of.
+    /// Returns the name with its module, without the marks of private contexts and generic arguments.
     static func fullName(of type: NSManagedObject.Type) -> String {
         String(reflecting: type).prefix { $0 != "<" }.split(separator: ".").filter { !$0.hasPrefix("(") }
             .joined(separator: ".")
@@ -100,7 +100,8 @@ final class ManagedObjectClasses: Sendable {
         return choose(among: Self.classes(named: parts.last ?? wanted), for: wanted, entity: entity, modules)
     }
 
-    /// The one class of that name; of several the one of the wanted full name, else of the module met first.
+    /// Returns the class of that name. If there are several, prefers the wanted full name, then the module that was
+    /// found first.
     private func choose(
         among found: [FoundClass], for wanted: String, entity: String, _ modules: [String]
     ) -> NSManagedObject.Type? {
@@ -143,7 +144,7 @@ final class ManagedObjectClasses: Sendable {
         }
     }
 
-    /// What goes through the lists of the runtime puts the classes here.
+    /// Collects the classes found in the lists of the runtime.
     private final class FoundTypes {
         var types: [(type: AnyClass, module: String)] = []
     }
@@ -163,7 +164,7 @@ final class ManagedObjectClasses: Sendable {
         }
     }
 
-    /// The entities that name the class: of several equal models the one used last.
+    /// Returns the entities that name the class. Of several equal models, the one that was used last counts.
     func entities(ofClass type: NSManagedObject.Type) -> [EntityRuntime] {
         let models = state.withLock { $0.models.compactMap(\.runtime) }
         var found: [String: EntityRuntime] = [:]
@@ -171,7 +172,7 @@ final class ManagedObjectClasses: Sendable {
         return Array(found.values)
     }
 
-    /// The names of the entities whose classes pass the test.
+    /// Returns the names of the entities whose classes pass the test.
     func entityNames(where passes: (Any.Type) -> Bool) -> [String] {
         let models = state.withLock { $0.models.compactMap(\.runtime) }
         return Array(Set(models.flatMap(\.entities).filter { passes($0.objectClass) }.map(\.name)))

@@ -3,10 +3,10 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// The one place where the engine's values meet Foundation's.
+/// Converts between the engine's values and Foundation's. No other file does.
 enum ManagedObjectValues {
-    /// The value of a column as the attribute's kind makes it; what ``RowSnapshot/value(_:_:)`` gives, without leaving the
-    /// module for each column.
+    /// The value of a column as the attribute's kind makes it; what ``RowSnapshot/value(_:_:)`` gives, without leaving
+    /// the module for each column.
     static func decode(_ row: RowSnapshot, column: Int, kind: ValueKind) -> Value {
         if row.isNull(column) { return .null }
         switch kind {
@@ -45,7 +45,7 @@ enum ManagedObjectValues {
             if kind == .real {
                 builder.setReal(value, at: column)
             } else {
-                // A number that no integer attribute holds, where a class's own validation let it pass.
+                // A number that no integer attribute can store, which the class's own validation accepted.
                 builder.setInteger(Int64(clamping: value), at: column)
             }
         case .date(let value):
@@ -64,10 +64,10 @@ enum ManagedObjectValues {
         }
     }
 
-    /// The value as key-value coding gives it: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
+    /// Returns the value as key-value coding does: `NSNumber` for numbers and booleans, `NSDecimalNumber`, `String`,
     /// `Date`, `Data`, `UUID`, `URL`, or a transformable's object.
     static func any(_ value: Value, slot: EntityRuntime.Slot) -> Any? {
-        // Bytes that their transformer cannot read are of no type that anybody expects.
+        // Bytes that the transformer cannot read have no type that a caller expects.
         if case .data(let data) = value, slot.type == .transformable,
             Transformation.failure(of: data, attribute: slot) != nil
         {
@@ -93,7 +93,7 @@ enum ManagedObjectValues {
         }
     }
 
-    /// The engine's value of what a caller set.
+    /// Returns the engine's value for a value that a caller set.
     ///
     /// - Precondition: it is of the attribute's type.
     static func value(from any: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> Value {
@@ -106,7 +106,7 @@ enum ManagedObjectValues {
             """)
     }
 
-    /// The engine's value of what a caller gives an attribute; `nil` for what no attribute of the kind takes.
+    /// Returns the engine's value for a value that a caller sets; `nil` if no attribute of the kind accepts it.
     ///
     ///     acceptedValue(5, .single)                 // .double(5)
     ///     acceptedValue(NSNull(), .text)            // .null
@@ -114,8 +114,8 @@ enum ManagedObjectValues {
     static func acceptedValue(_ any: Any, _ kind: ValueKind) -> Value? {
         if let value = plain(any, kind) { return value }
         if any is NSNull { return .null }
-        // An optional that is nil is an object like any other for a transformable attribute. To ask for a protocol is slow, so
-        // the others do it only for what is not of their type.
+        // For a transformable attribute a nil optional is an object like any other. Checking for a protocol is slow, so
+        // other kinds do it only for values of another type.
         if kind.isOpaque, isNilOptional(any) { return .null }
         if let value = convert(any, to: kind) { return value }
         if !kind.isOpaque, isNilOptional(any) { return .null }
@@ -128,12 +128,12 @@ enum ManagedObjectValues {
 
     private static func isNilOptional(_ any: Any) -> Bool { (any as? any OptionalValue)?.isNil == true }
 
-    /// A value of one of Swift's own types, or an `NSNumber`, for an attribute of the fitting type: what ``convert(_:to:)``
-    /// makes of it, without casts, each of which costs more than setting the attribute.
+    /// Converts a value of one of Swift's own types, or an `NSNumber`, for an attribute of a fitting type. The result
+    /// is that of ``convert(_:to:)``, but without casts, each of which costs more than setting the attribute.
     static func plain(_ any: Any, _ kind: ValueKind) -> Value? { plain(opened: any, kind) }
 
     private static func plain<Given>(opened value: Given, _ kind: ValueKind) -> Value? {
-        // The type is compared first: then the bits are a value of it.
+        // The types are compared first, so the bits are a value of the type.
         @inline(__always) func given<T>(_ type: T.Type) -> T? {
             Given.self == T.self ? unsafeBitCast(value, to: T.self) : nil
         }
@@ -150,7 +150,7 @@ enum ManagedObjectValues {
             return given(NSNumber.self).map { .integer($0.boolValue ? 1 : 0) }
         case .real, .single:
             if let value = given(Float.self) { return .double(Double(value)) }
-            // A float attribute holds what a float can.
+            // A float attribute stores a float.
             if let value = given(Double.self) { return .double(kind == .single ? Double(Float(value)) : value) }
             if let value = given(Int.self) { return .double(kind == .single ? Double(Float(value)) : Double(value)) }
             if let value = given(CGFloat.self) {
@@ -174,7 +174,7 @@ enum ManagedObjectValues {
             return nil
         case .real, .single:
             guard let number = any as? NSNumber else { return nil }
-            // A float attribute holds what a float can: the value read back equals the value set.
+            // A float attribute stores a float: the value read later equals the value set now.
             return .double(kind == .single ? Double(number.floatValue) : number.doubleValue)
         case .decimal:
             if let number = any as? NSDecimalNumber { return .decimal(number.decimalValue) }
@@ -190,10 +190,10 @@ enum ManagedObjectValues {
         }
     }
 
-    /// The whole number, or a double where no 64 bits hold it; validation refuses that.
+    /// Returns the whole number, or a double if it does not fit into 64 bits; validation refuses such a double.
     private static func integer(_ number: NSNumber) -> Value {
         let whole = number.int64Value
-        // A number that is too great comes out as a negative one, or as none of its own.
+        // A number that is too large is returned as a negative one, or as an arbitrary one.
         if whole > 0, whole < .max, type(of: number) == NSNumber.self { return .integer(whole) }
         let real = number.doubleValue
         if real.magnitude < 9.2e18 { return .integer(whole) }
@@ -202,7 +202,7 @@ enum ManagedObjectValues {
 }
 
 extension Int64 {
-    /// The nearest whole number that there is; 0 for what is none.
+    /// Makes the nearest whole number that exists; 0 for NaN.
     fileprivate init(clamping value: Double) {
         self = value.isNaN ? 0 : Int64(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
     }

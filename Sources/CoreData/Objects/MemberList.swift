@@ -9,9 +9,9 @@
 ///                ▲
 ///  runOf   b ────┘
 /// ```
-/// What comes or goes moves the members of its run that stand behind it, and the starts of the runs behind: eight bytes for
-/// 512 members. A run that is full is split; two neighbours that half fill one become one. A relationship with few members
-/// is one run, a plain array.
+/// What comes or goes moves the members of its run that stand behind it, and the starts of the runs behind: eight bytes
+/// for 512 members. A run that is full is split; two neighbours that half fill one become one. A relationship with few
+/// members is one run, a plain array.
 struct MemberList: ~Copyable {
     private final class Run {
         @exclusivity(unchecked) var members: [NSManagedObject]
@@ -43,7 +43,7 @@ struct MemberList: ~Copyable {
 
     var count: Int { runOf.count }
 
-    /// All of them, in their order.
+    /// All members in their order.
     var members: [NSManagedObject] {
         if runs.count <= 1 { return runs.first?.members ?? [] }
         var result: [NSManagedObject] = []
@@ -96,7 +96,7 @@ struct MemberList: ~Copyable {
         moveStarts(behind: run.number, by: 1)
     }
 
-    /// Takes the member out and tells where it stood.
+    /// Removes the member and returns its position.
     mutating func remove(_ object: NSManagedObject) -> Int? {
         guard let run = runOf.removeValue(forKey: ObjectIdentifier(object))?.takeUnretainedValue() else { return nil }
         let offset = Self.offset(of: object, in: run)
@@ -148,7 +148,7 @@ struct MemberList: ~Copyable {
         numberRuns(from: second.number)
     }
 
-    /// Joins a run that has lost a member with the one behind it, if both leave half a run free; drops an empty one.
+    /// Joins a run that has lost a member with the next one, if both are at most half full; removes an empty run.
     private mutating func mend(_ run: Run) {
         let next = run.number + 1
         if next < runs.count, run.members.count + runs[next].members.count <= Self.runCapacity / 2 {

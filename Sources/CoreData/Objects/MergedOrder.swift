@@ -1,8 +1,9 @@
-/// The order of an ordered to-many's members that two sides have changed: a context and a save that it merges, or a child and its parent
-/// that takes what the child saves.
+/// The order of an ordered to-many's members that two sides have changed: a context and a save that it merges, or a
+/// child and its parent that takes what the child saves.
 ///
-/// The members that both sides have stand in the order of the side that is merged onto the other ("here": the context, the child) if it
-/// moved any of them, else in the order of the other side ("there": the save, the parent). Each other member keeps its place:
+/// The members that both sides have stand in the order of the side that is merged onto the other ("here": the context,
+/// the child) if it moved any of them, else in the order of the other side ("there": the save, the parent). Each other
+/// member keeps its place:
 ///
 /// 1. A member that came first stays first, and one that came last stays last.
 /// 2. Any other one stays behind the member of both sides that it follows.
@@ -18,7 +19,7 @@
 /// ```
 /// See the decision in docs/decisions/order-after-merging.md.
 enum MergedOrder {
-    /// The merged order of two lists that have lost what the other side removed.
+    /// Returns the merged order of two lists from which the removals of the other side were taken.
     ///
     /// - Parameters:
     ///   - addedHere: The members that were added here, whether or not they were added there too.
@@ -28,7 +29,7 @@ enum MergedOrder {
     ) -> [Member] {
         let there = addedHere.isEmpty ? there : there.filter { !addedHere.contains($0) }
         let both = Set(there).intersection(here)
-        let (fromHere, fromThere) = (Newcomers(in: here, besides: both), Newcomers(in: there, besides: both))
+        let (fromHere, fromThere) = (AddedMembers(in: here, besides: both), AddedMembers(in: there, besides: both))
         var merged = fromHere.first + fromThere.first
         for member in isMovedHere ? here : there where both.contains(member) {
             merged.append(member)
@@ -38,8 +39,8 @@ enum MergedOrder {
         return merged + fromHere.last + fromThere.last
     }
 
-    /// The members that one side alone has, by their places among those of both.
-    private struct Newcomers<Member: Hashable> {
+    /// The members that only one side has, by their positions among the members of both.
+    private struct AddedMembers<Member: Hashable> {
         private(set) var first: [Member] = []
         private(set) var behind: [Member: [Member]] = [:]
         private(set) var last: [Member] = []

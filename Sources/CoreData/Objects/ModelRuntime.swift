@@ -6,7 +6,7 @@ import Synchronization
 final class ModelRuntime: Sendable {
     let model: CompiledModel
     let entities: EntityRuntimes
-    /// Who claims which class, as far as that has been asked.
+    /// The entities that claim a class, as far as they were looked up.
     private let claims = Mutex<[ObjectIdentifier: [EntityRuntime]]>([:])
     /// Where relationships without inverse lead, once that has been asked.
     private let oneWayDestinations = Mutex<Set<Int>?>(nil)
@@ -26,7 +26,7 @@ final class ModelRuntime: Sendable {
         entities.describes(entity) ? entities[entity.ordinal] : nil
     }
 
-    /// Whether a relationship without inverse leads to the entity itself, not to one that it is derived from.
+    /// Returns whether a relationship without an inverse refers to this entity itself, not to an ancestor of it.
     func hasOneWayRelationship(to entity: Int) -> Bool {
         oneWayDestinations.withLock { known in
             let destinations =

@@ -2,48 +2,8 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// How a property is read without looking at its description.
-enum AccessKind: UInt8 {
-    /// By its description: what the others are not.
-    case described
-    case shortInteger
-    case mediumInteger
-    case longInteger
-    case boolean
-    case single
-    case real
-    case date
-    case string
-    case toOne
-
-    init(_ slot: EntityRuntime.Slot) {
-        if slot.attribute == nil {
-            self = slot.relationship != nil && !slot.isToMany ? .toOne : .described
-            return
-        }
-        self =
-            switch slot.kind {
-            case .integer: Self.integer(within: slot.type.traits.range)
-            case .boolean: .boolean
-            case .single: .single
-            case .real: .real
-            case .date: .date
-            case .text: .string
-            case .decimal, .link, .identifier, .bytes, .object, .reference, .composite: .described
-            }
-    }
-
-    private static func integer(within range: ClosedRange<Int64>?) -> Self {
-        switch range?.upperBound {
-        case Int64(Int16.max): .shortInteger
-        case Int64(Int32.max): .mediumInteger
-        default: .longInteger
-        }
-    }
-}
-
 extension AccessKind {
-    /// The values of a kind whose values are Swift's own or numbers; integers of each width are set alike.
+    /// Kinds whose values are Swift's own types or numbers; integers of all widths are set in the same way.
     @inline(__always)
     var plainKind: ValueKind? {
         switch self {
@@ -67,7 +27,8 @@ extension AccessKind {
     }
 }
 
-// Most properties are read by the kind of their slot: one load instead of a walk through reference-counted descriptions.
+// Most properties are read by the kind of their slot: one load instead of a walk through reference-counted
+// descriptions.
 extension NSManagedObject {
     /// The slot of the property of that name.
     @inline(__always)
@@ -81,7 +42,7 @@ extension NSManagedObject {
         }
     }
 
-    /// As key-value coding gives it.
+    /// Returns the value as key-value coding does.
     final func anyValue(_ slot: Int) -> Any? {
         switch home.kinds[slot] {
         case .string: return readString(slot)

@@ -5,11 +5,12 @@ import Foundation
 
 // What changed since when.
 extension NSManagedObject {
-    /// The present values of the properties set since the object was last read or saved, where they differ.
+    /// Returns the present values of the properties that were set since the object was last read or saved, if they
+    /// differ.
     ///
     /// Nil is `NSNull`. Never fires a fault.
     ///
-    /// Differs from Apple: a property that was set to the value it had is left out.
+    /// Differs from Apple: omits a property that was set to the value it had.
     public final func changedValues() -> [String: Any] {
         var result: [String: Any] = [:]
         for slot in setSlots {
@@ -21,8 +22,8 @@ extension NSManagedObject {
         return result
     }
 
-    /// What was set since the object was last read or saved; of an object that the next save writes also what was set by
-    /// primitive values, which it writes too.
+    /// The properties that were set since the object was last read or saved. If the next save writes the object, also
+    /// those that were set by primitive values, because the save writes them, too.
     private final var setSlots: IndexMask {
         var slots = values?.changed ?? IndexMask()
         guard !flags.isDisjoint(with: [.inserted, .updated]) else { return slots }
@@ -37,7 +38,7 @@ extension NSManagedObject {
         return slots
     }
 
-    /// The values as they were before this event: since changes were last processed.
+    /// Returns the values before this event, that is, since changes were last processed.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         var result: [String: Any] = [:]
         guard let values else { return result }
@@ -81,9 +82,9 @@ extension NSManagedObject {
         }
     }
 
-    /// The values as last read or saved; nil is `NSNull`, a new object has none.
+    /// Returns the values as last read or saved. Nil is `NSNull`; a new object has none.
     ///
-    /// - Parameter keys: the properties to tell; all persistent ones for `nil`.
+    /// - Parameter keys: the properties to return; `nil` for all persistent ones.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         var result: [String: Any] = [:]
         guard isStored else { return result }
@@ -124,7 +125,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a to-one whose destination has that key is not what the row says.
+    /// Returns whether a to-one whose destination has that key differs from the row.
     final func isChangedToOne(key: Int64?, column: Int) -> Bool {
         guard let row = rowView, column >= 0 else { return key != nil }
         guard let key else { return !row.isNull(column) || row.isUnreadable(column) }

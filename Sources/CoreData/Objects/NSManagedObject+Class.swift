@@ -19,9 +19,9 @@ extension NSManagedObject {
         if type == NSManagedObject.self, own != type { become(own) }
     }
 
-    /// `NSManagedObject(entity:insertInto:)` makes an object of the entity's class, as on Apple's platforms: while it is made, and
-    /// before anybody has seen it, it becomes one of that class. Its memory is that of an `NSManagedObject`, so a class with
-    /// stored properties of its own has no room in it. See docs/decisions/classes-by-name.md.
+    /// Makes `NSManagedObject(entity:insertInto:)` create an object of the entity's class, as on Apple's platforms: the
+    /// object changes its class while it is created, before other code has it. Its memory is that of an
+    /// `NSManagedObject`, so a class with stored properties has no room in it. See docs/decisions/classes-by-name.md.
     private final func become(_ type: NSManagedObject.Type) {
         precondition(
             ClassOverrides.hasLayoutOfManagedObject(type),
@@ -56,7 +56,7 @@ extension NSManagedObject {
         return first.entity
     }
 
-    /// A request for the objects of this class.
+    /// Returns a request for the objects of this class.
     ///
     /// A subclass's own `fetchRequest() -> NSFetchRequest<Item>` is preferred to this one.
     @_disfavoredOverload

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSManagedObject {
-    /// The model's checks of what the elements of a composite attribute become when it is set to the value.
+    /// Checks the values that the elements of a composite attribute get when it is set, by the model's rules.
     final func validateElements(of value: Any?, _ slot: Int, _ errors: inout [any Error]) {
         let elements: [CompositeValues.Element]
         do { elements = try CompositeValues.elements(of: value, slot: slot, in: runtime) } catch {
@@ -15,7 +15,7 @@ extension NSManagedObject {
             let info = runtime.slots[slot]
             return (info.kind == .composite ? info.leaves : [slot]).allSatisfy { values[$0]?.isNull ?? true }
         }
-        // An element must have a value only where its composite has one.
+        // A mandatory element needs a value only if its composite has one.
         for mandatory in runtime.validation.mandatory where isNil(mandatory) && isPart(mandatory, of: slot) {
             if mandatory == slot || !(runtime.slots[mandatory].property.composite.map(isNil) ?? true) {
                 errors.append(ValidationErrors.missing(runtime.slots[mandatory].name, of: self))

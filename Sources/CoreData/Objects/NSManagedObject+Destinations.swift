@@ -1,7 +1,7 @@
 import CoreDataModel
 import Foundation
 
-// Destinations that have no row to lead to: deleted objects, those whose rows are gone, those in no context.
+// Destinations without a row: deleted objects, objects whose rows were deleted, objects in no context.
 extension NSManagedObject {
     /// Whether a relationship of an object of that home can be saved that leads here.
     @inline(__always)
@@ -9,14 +9,15 @@ extension NSManagedObject {
         self.home.registryAddress == home.registryAddress && flags.isDisjoint(with: [.deleted, .inaccessible])
     }
 
-    /// Takes note that this object and the other are related now, one of which cannot be saved as it is.
+    /// Notes that this object and the other are now related, and that one of them cannot be saved.
     @inline(never)
     final func noteDangling(_ object: NSManagedObject) {
         home.registry?.mayHaveDangling = true
         object.home.registry?.mayHaveDangling = true
     }
 
-    /// A deleted object refers no longer to those that its delete rules were applied to; its row does until it is deleted.
+    /// Releases the destinations of a deleted object after its delete rules were applied. Its row refers to them until
+    /// it is deleted.
     final func leaveDestinations() {
         for step in home.deleteSteps {
             let relation = Int(home.facts[step.slot].relation)
@@ -28,13 +29,13 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether one of its relationships that changed may lead to what cannot be saved.
+    /// Whether one of its changed relationships may refer to an object that cannot be saved.
     final var mayDangle: Bool {
         guard !relations.isEmpty, let registry = home.uncountedRegistry else { return false }
         return home.hasOneWayToOne || registry._withUnsafeGuaranteedRef { $0.mayHaveDangling }
     }
 
-    /// Whether another object's change took this one out of relationships, and nothing else was done to it.
+    /// Whether the only change is that another object's change removed this one from relationships.
     final var hasOnlyLost: Bool {
         if let values, !values.live.isEmpty { return false }
         return relations.allSatisfy { relation in
@@ -46,7 +47,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The relationships that were changed so that they lead to what cannot be saved; what the store has is as it is.
+    /// Checks changed relationships for destinations that cannot be saved. Unchanged relationships are not checked.
     final func validateDestinations(_ errors: inout [any Error]) {
         let home = home
         for relation in relations.indices {
@@ -75,8 +76,8 @@ extension NSManagedObject {
         if !info.property.isTransient { errors.append(ValidationErrors.dangling(info.name, of: self, to: dangling)) }
     }
 
-    /// Asks for the row where nobody else will: a one-way relationship changes nothing of its destination, so that no save
-    /// would find that another context deleted it.
+    /// Looks up the row of a destination of a one-way relationship. Such a relationship changes nothing of its
+    /// destination, so no save would find that another context deleted it.
     private final func findOutWhetherGone() {
         guard isStored, !isDeleted, !flags.contains(.inaccessible), let context = managedObjectContext,
             let store = home.store, store.isAttached

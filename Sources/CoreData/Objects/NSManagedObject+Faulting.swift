@@ -3,39 +3,14 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Objects that one fetch made as faults without values: reading one of them reads its neighbours too.
-final class FaultBatch {
-    let size: Int
-    /// In the order of the fetch; weak by way of the context, since keys are enough to find them.
-    let keys: [RowKey]
-
-    init(keys: [RowKey], size: Int) {
-        self.keys = keys
-        self.size = size
-    }
-
-    /// The keys of the batch in which that position lies.
-    func neighbours(of position: Int) -> ArraySlice<RowKey> {
-        let start = position / size * size
-        return keys[start..<min(start + size, keys.count)]
-    }
-}
-
-/// Where an object stands among those that a fetch made with it.
-struct BatchPlace {
-    let batch: FaultBatch
-    let position: Int
-
-    var neighbours: ArraySlice<RowKey> { batch.neighbours(of: position) }
-}
-
 extension NSManagedObject {
     @inline(__always)
     final func fireIfNeeded(slot: Int) {
         if flags.contains(.fault) { fire(slot: slot) }
     }
 
-    /// Reads the row, from memory where it is there, and calls `awakeFromFetch`; -1 where no property was asked for.
+    /// Reads the row, from memory if it is cached, and calls `awakeFromFetch`; the slot is -1 if no property was
+    /// requested.
     private final func fire(slot: Int) {
         if hasCurrentRow, home.isContextAlive { return becomeRealised() }
         if let context = managedObjectContext { return context.realise(self, slot: slot) }
@@ -50,7 +25,7 @@ extension NSManagedObject {
         if flags.contains(.fault) { fire(slot: key.flatMap(runtime.slot(forKey:)) ?? -1) }
     }
 
-    /// Shows the row that is there.
+    /// Shows the row that the object holds.
     final func becomeRealised() {
         flags.remove(.fault)
         if hasExtras { batch = nil }
@@ -64,8 +39,8 @@ extension NSManagedObject {
         return other.withView { row == $0 || row.version == $0.version && row.isEqual(to: $0, kinds: kinds) }
     }
 
-    /// Whether the object holds a row with the same values, whatever its version, and whatever keys its destinations had before they were
-    /// saved.
+    /// Whether the object holds a row with the same values, whatever its version, and whatever keys its destinations
+    /// had before they were saved.
     final func hasSameValues(as other: RowSnapshot) -> Bool {
         guard let row else { return false }
         return runtime.slots.allSatisfy { info in
@@ -99,7 +74,7 @@ extension NSManagedObject {
         flags.remove(.inTransition)
     }
 
-    /// The row is gone; every property reads as nil from now on.
+    /// Handles a deleted row: every property reads as nil from now on.
     final func becomeInaccessible() {
         row = nil
         values = nil
@@ -109,7 +84,7 @@ extension NSManagedObject {
         flags.insert(.inaccessible)
     }
 
-    /// What fetched properties were when they were read, by slot.
+    /// The results of fetched properties when they were read, by slot.
     final var fetchedObjects: [Int: [NSManagedObject]] {
         get { extras?.fetched ?? [:] }
         set { madeExtras().fetched = newValue }
@@ -157,7 +132,7 @@ extension NSManagedObject {
         let object = withUnsafeMutablePointer(to: &pending) { pending in
             ocd_push_pending_fault(pending)
             let object = type.init(entity: home.entity, insertInto: nil)
-            // A class whose initialiser names another entity has made a new object of that.
+            // The class's initialiser named another entity and made a new object of it.
             if object.home !== home {
                 ocd_pop_pending_fault(pending)
                 object.move(to: home)

@@ -3,74 +3,6 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-enum KeyValueCoding {
-    static func unknownKeyMessage(_ key: String, of runtime: EntityRuntime) -> String {
-        "[<\(runtime.compiled.className ?? "NSManagedObject")>]: the entity \(runtime.name) is not key value "
-            + "coding-compliant for the key \"\(key)\"; it has: "
-            + runtime.slots.map(\.name).sorted().joined(separator: ", ")
-    }
-
-    /// The same for an object, with how a property of its class gets a key.
-    static func unknownKeyMessage(_ key: String, of object: NSManagedObject) -> String {
-        let type = type(of: object)
-        let message = unknownKeyMessage(key, of: object.runtime)
-        if type == NSManagedObject.self { return message }
-        return message + ". Properties of class \(type) itself have keys where the target has NSManagedPlugin or "
-            + "CoreDataPortPlugin, private ones excepted; or override value(forUndefinedKey:)."
-    }
-
-    /// Says that `NSNull` is no value of a property.
-    static func nullMessage(_ slot: EntityRuntime.Slot, of entity: EntityRuntime) -> String {
-        let (what, type) =
-            if slot.relationship == nil {
-                ("attribute", slot.kind == .composite ? "NSDictionary" : ManagedObjectValues.className(slot))
-            } else if slot.isToMany {
-                ("to-many relationship", "a collection of \"\(slot.destinationName)\"")
-            } else {
-                ("to-one relationship", "\"\(slot.destinationName)\"")
-            }
-        return """
-            Unacceptable type of value for \(what): property = "\(slot.name)"; entity = "\(entity.name)"; desired type = \
-            \(type); given type = NSNull. Set nil for no value; setValuesForKeys(_:) takes NSNull for nil.
-            """
-    }
-
-    /// The destination of a to-one that a caller set; of another type it stops the program.
-    static func member(_ value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime) -> NSManagedObject? {
-        guard let value, !(value is NSNull) else { return nil }
-        if let object = value as? NSManagedObject { return object }
-        if (value as? any OptionalValue)?.isNil == true { return nil }
-        preconditionFailure(
-            """
-            Unacceptable type of value for to-one relationship: property = "\(slot.name)"; entity = \
-            "\(entity.name)"; desired type = "\(slot.destinationName)"; given type = \(type(of: value)).
-            """)
-    }
-
-    /// The members of a to-many that a caller set; nil is none.
-    static func members(
-        of value: Any?, slot: EntityRuntime.Slot, entity: EntityRuntime
-    ) -> [NSManagedObject] {
-        guard let value, !(value is NSNull) else { return [] }
-        let elements: [Any]? =
-            switch value {
-            case let set as NSOrderedSet: set.array
-            case let set as NSSet: set.allObjects
-            case let array as [Any]: array
-            case let set as Set<NSManagedObject>: Array(set)
-            default: nil
-            }
-        if let objects = elements as? [NSManagedObject] { return objects }
-        if (value as? any OptionalValue)?.isNil == true { return [] }
-        preconditionFailure(
-            """
-            Unacceptable type of value for to-many relationship: property = "\(slot.name)"; entity = \
-            "\(entity.name)"; desired type = a collection of "\(slot.destinationName)"; given type = \
-            \(type(of: value)).
-            """)
-    }
-}
-
 // Key-value coding: what NSObject brings on Apple's platforms, for managed objects.
 extension NSManagedObject {
     /// The value of a property by name; as `value(forKey:)` and `setValue(_:forKey:)`.
@@ -84,9 +16,10 @@ extension NSManagedObject {
         return ownValue(forKey: key) ?? inheritedValue(forKey: key) ?? value(forUndefinedKey: key)
     }
 
-    /// The value of a property that every managed object has, `.some(nil)` for nil; `nil` where there is none.
+    /// Returns the value of a property that every managed object has, `.some(nil)` for nil; `nil` if there is no such
+    /// property.
     ///
-    /// Key-value coding finds `isInserted` by the key `inserted` too.
+    /// Key-value coding finds `isInserted` also by the key `inserted`.
     private final func inheritedValue(forKey key: String) -> Any?? {
         switch key {
         case "self": .some(self)
@@ -109,7 +42,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The value of a property that is the class's own, `.some(nil)` for nil; `nil` where there is none.
+    /// Returns the value of a property that the class declares, `.some(nil)` for nil; `nil` if there is no such
+    /// property.
     final func ownValue(forKey key: String) -> Any?? { memberTable.property(key).map { $0.get(self) } }
 
     final func setUnmodeledValue(_ value: Any?, forKey key: String) {
@@ -117,19 +51,20 @@ extension NSManagedObject {
         set(self, value)
     }
 
-    /// The value at a path of properties, collection operators included; each object on it is asked by `value(forKey:)`.
+    /// Returns the value at a path of properties, including collection operators. Calls `value(forKey:)` of each object
+    /// on the path.
     ///
     ///     item.value(forKeyPath: "locationAtShop.aisle")
     ///     unit.value(forKeyPath: "items.@sum.quantity")
     ///     unit.value(forKeyPath: "items.name")              // the set of the items' names
     ///
-    /// A collection answers with the collection of its members' values: a set leaves nil out, an array has `NSNull` for it.
+    /// A collection returns the collection of its members' values: a set omits nil, an array has `NSNull` for it.
     ///
     /// - Precondition: every key is known.
     public final func value(forKeyPath keyPath: String) -> Any? { KeyValueCoding.value(of: self, at: keyPath) }
 
-    /// Sets the last property of a path on what the rest of it leads to, on each member of a collection; nothing where that
-    /// is nil.
+    /// Sets the last property of the path on the objects that the rest of the path refers to, on each member of a
+    /// collection. Does nothing if the rest is nil.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValueCoding.set(value, of: self, at: keyPath)
     }
@@ -157,7 +92,7 @@ extension NSManagedObject {
         if info.attribute != nil { return ManagedObjectValues.any(attributeValue(slot), slot: info) }
         guard let relationship = info.relationship else { return nil }
         if !relationship.isToMany { return toOne(slot) }
-        // What is put into it is not looked at.
+        // The new value is not checked here.
         home.registry?.mayHaveDangling = true
         let members = RelationshipMembers(of: self, slot: slot, isPrimitive: true)
         return relationship.isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)

@@ -1,21 +1,14 @@
 import CoreDataModel
 import Foundation
 
-// Relationships that a class changes by way of their primitive values, between `willChangeValue` and `didChangeValue`: the
-// other side is kept in step as after any change.
+// Relationships that a class changes by way of their primitive values, between `willChangeValue` and `didChangeValue`:
+// the other side is kept in step as after any change.
 //
 //     func addTagsObject(_ tag: Tag) {
 //         willChangeValue(forKey: "tags", withSetMutation: .union, using: [tag])
 //         (primitiveValue(forKey: "tags") as? NSMutableSet)?.add(tag)
 //         didChangeValue(forKey: "tags", withSetMutation: .union, using: [tag])      // tag.item is this object
 //     }
-
-/// What a relationship had before a change that has begun.
-struct ManualChange {
-    let slot: Int
-    /// Those of them that may be gone afterwards; `nil` where it was not read.
-    let objects: [NSManagedObject]?
-}
 
 extension NSManagedObject {
     /// How a change ends: which objects may have come.
@@ -30,7 +23,7 @@ extension NSManagedObject {
         if !runtime.slots[slot].isToMany {
             push(slot, uncountedToOne(slot).map { [$0.takeUnretainedValue()] } ?? [])
         } else {
-            // What was not read is not looked at by who only wants the object to count as changed.
+            // Code that only wants the object to count as changed reads no members.
             let members = members(slot)
             push(slot, members.isKnown ? members.members : nil)
         }
@@ -57,7 +50,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Tells both sides of what went and came, and marks the object as changed.
+    /// Updates the other sides of removed and added members, and marks the object as changed.
     final func endManualChange(_ key: String, _ addition: ManualAddition) {
         guard let slot = runtime.slot(forKey: key) else { return }
         if runtime.slots[slot].kind == .composite { return runtime.slots[slot].leaves.forEach { markChanged($0) } }
@@ -114,12 +107,12 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// Keeps what a relationship has while its primitive value is being changed.
+    /// Keeps the content of a relationship while its primitive value is being changed.
     final func push(_ slot: Int, _ objects: [NSManagedObject]?) {
         madeExtras().manualChanges.append(ManualChange(slot: slot, objects: objects))
     }
 
-    /// What the relationship had when its change began that ends now.
+    /// Returns the content that the relationship had when the change that ends now began.
     final func popManualChange(_ slot: Int) -> [NSManagedObject]? {
         guard let extras, let index = extras.manualChanges.lastIndex(where: { $0.slot == slot }) else { return [] }
         return extras.manualChanges.remove(at: index).objects

@@ -4,11 +4,11 @@ import Foundation
 
 // What module SwiftData needs of an object beyond what programs do: by slot, without names.
 extension NSManagedObject {
-    /// Tells entities of models in use apart: with a slot it says where a property is.
+    /// Distinguishes entities of models in use. With a slot it identifies a property.
     @inline(__always)
     package final var entityIdentifier: UInt32 { home.runtimeIdentifier }
 
-    /// The slot of the property of that name; `nil` where the entity has none.
+    /// Returns the slot of the property of that name; `nil` if the entity has none.
     package final func propertySlot(named name: String) -> Int? { runtime.slot(forKey: name) }
 
     /// Whether a slot's values are read and written as their own type: no transformed, composite or derived value.
@@ -38,14 +38,15 @@ extension NSManagedObject {
     /// As key-value coding sets the value.
     package final func setPropertyValue(_ value: Any?, _ slot: Int) { setAnyValue(value, slot) }
 
-    /// The object that a to-one leads to.
+    /// Returns the destination of a to-one.
     package final func relatedObject(_ slot: Int) -> NSManagedObject? {
         noteRead(slot)
         fireIfNeeded(slot: slot)
         return toOne(slot)
     }
 
-    /// The members of a to-many: in the order in which they were added, those that were read by their keys.
+    /// Returns the members of a to-many in the order in which they were added; members that were read by their keys are
+    /// included.
     package final func relatedObjects(_ slot: Int) -> [NSManagedObject] {
         noteRead(slot)
         fireIfNeeded(slot: slot)
@@ -61,23 +62,25 @@ extension NSManagedObject {
 
 extension NSManagedObjectContext {
     /// The objects that the next save inserts, in their order.
-    package final var pendingInsertions: [NSManagedObject] { insertedList.filter { $0.isInserted && !$0.isDeleted } }
+    package final var pendingInsertions: [NSManagedObject] {
+        pendingChanges.inserted.filter { $0.isInserted && !$0.isDeleted }
+    }
 
     /// The objects that the next save updates, in the order in which they were first changed.
-    package final var pendingUpdates: [NSManagedObject] { updatedList.filter(\.isUpdated) }
+    package final var pendingUpdates: [NSManagedObject] { pendingChanges.updated.filter(\.isUpdated) }
 
     /// The objects that the next save deletes, in their order.
-    package final var pendingDeletions: [NSManagedObject] { deletedList.filter(\.isDeleted) }
+    package final var pendingDeletions: [NSManagedObject] { pendingChanges.deleted.filter(\.isDeleted) }
 }
 
 extension NSManagedObjectID {
     /// The identifier of the store that has the row, also once that was removed.
     package final var rowStoreIdentifier: String { storeIdentifier }
 
-    /// What the store calls the row: the last part of the URI.
+    /// The store's name of the row: the last part of the URI.
     package final var rowReference: String { objectURI.reference }
 
-    /// The number of the row, where that is what its store calls it.
+    /// The primary key of the row, if its store uses numbers.
     package final var rowNumber: Int64? {
         isTemporaryID || storeReference?.references != nil ? nil : primaryKey
     }

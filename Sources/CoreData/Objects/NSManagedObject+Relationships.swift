@@ -21,21 +21,21 @@ extension NSManagedObject {
         return relations.uncountedToOne(relation)
     }
 
-    /// Whether the row does not tell where a to-one leads: the store is asked when somebody wants to know.
+    /// Whether the row lacks the destination of a to-one: the store is asked when it is read.
     final func isUnasked(_ slot: Int) -> Bool {
         let column = Int(home.facts[slot].column)
         guard column >= 0, let row = rowView else { return false }
         return row.isUnreadable(column)
     }
 
-    /// The destination that the store tells now; where it cannot be asked, the relationship stays unread.
+    /// Returns the destination that the store has now. If the store cannot be read, the relationship stays unread.
     @inline(never)
     private final func askedToOne(_ slot: Int) -> Unmanaged<NSManagedObject>? {
         guard managedObjectContext?.askDestination(of: self, slot: slot) == true else { return nil }
         return uncountedToOne(slot)
     }
 
-    /// To-ones that the row does not tell are read again when somebody wants to know.
+    /// Forgets to-ones whose destination the row does not contain, so that the next read asks for them again.
     final func forgetUnaskedToOnes() {
         for (index, slot) in runtime.relationSlots.enumerated() where relations.isRead(index) && isUnasked(slot) {
             relations.forget(index)
@@ -53,7 +53,7 @@ extension NSManagedObject {
 
     /// The address of that object, retained, or 0.
     private final func retainedDestination(_ slot: Int) -> UInt {
-        // The object keeps its home meanwhile: nothing is counted for it.
+        // The object keeps its home meanwhile, so no reference is counted.
         Unmanaged.passUnretained(home)._withUnsafeGuaranteedRef { home in
             let facts = home.facts + slot
             let column = Int(facts.pointee.column)
@@ -69,7 +69,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The address, retained, of a destination that nobody has registered, or 0.
+    /// Returns the retained address of a destination that is not registered, or 0.
     @inline(never)
     private final func retainedFault(_ key: Int64, _ row: RowView, _ facts: UnsafePointer<SlotFacts>) -> UInt {
         guard let context = managedObjectContext, let store = home.store else { return 0 }
@@ -120,11 +120,11 @@ extension NSManagedObject {
         return .passUnretained(members)
     }
 
-    /// The relationship's members, read from the store where they are not known yet: one statement.
+    /// Returns the relationship's members. If they are not known yet, one statement reads them from the store.
     ///
-    /// When they cannot be read they stay unknown, and the context cannot be saved.
+    /// If they cannot be read, they stay unknown, and the context cannot be saved.
     ///
-    /// `changing` is a member that is just being led elsewhere, and is still to be taken out.
+    /// `changing` is a member whose to-one is just being changed and that must still be removed.
     final func knownMembers(_ slot: Int, besides changing: NSManagedObject? = nil) -> ToManyMembers {
         let members = members(slot)
         if !members.isKnown, let context = managedObjectContext,
@@ -155,7 +155,7 @@ extension NSManagedObject {
         if members.hasOpposites { settleOpposites(object, slot) }
     }
 
-    /// Whether those that the object leads to learn of it: not of one that a batch insert fills in.
+    /// Whether destinations are informed about this object; not for an object that a batch insert fills.
     private final var isKnownToOthers: Bool { home.isInContext || !flags.contains(.ignoresChanges) }
 
     final func removeMember(_ object: NSManagedObject, _ slot: Int) {
@@ -178,7 +178,7 @@ extension NSManagedObject {
         return registry._withUnsafeGuaranteedRef { $0.recordsUndo }
     }
 
-    /// Whether places among members that nobody has read are needed, so that undo puts back who loses one.
+    /// Whether the positions of unread members are needed, so that undo can restore a lost member.
     @inline(__always)
     private final func mustKnowOrder(_ slot: Int) -> Bool {
         guard let registry = home.uncountedRegistry, registry._withUnsafeGuaranteedRef({ $0.recordsUndo }) else {
@@ -216,7 +216,7 @@ extension NSManagedObject {
 
     // MARK: The other side
 
-    /// This object's relationship gains an object because that object's inverse was set to this one.
+    /// Adds an object to this object's relationship because the inverse of that object was set to this one.
     final func inverseDidGain(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
@@ -236,11 +236,12 @@ extension NSManagedObject {
         noteOldValue(slot)
         assignToOne(object, slot)
         markChanged(slot)
-        // Whoever had this object before loses it.
+        // The former owner loses this object.
         if let previous, facts.pointee.inverse >= 0 { previous.inverseDidLose(self, Int(facts.pointee.inverse)) }
     }
 
-    /// This object's relationship loses an object because that object's inverse no longer is this one.
+    /// Removes an object from this object's relationship because the inverse of that object does not refer to this one
+    /// any more.
     final func inverseDidLose(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts + slot
         if facts.pointee.isToMany {
@@ -261,8 +262,8 @@ extension NSManagedObject {
         markChanged(slot)
     }
 
-    /// Of an object that has come and gone, or gone and come, while nobody had read the members there is nothing to note where its own
-    /// side tells of no change.
+    /// Handles an object that was added and removed, or removed and added, while the members were unread. If its own
+    /// side records no change, there is nothing to record here.
     @inline(never)
     final func settleOpposites(_ object: NSManagedObject, _ slot: Int) {
         let facts = home.facts[slot]
@@ -277,12 +278,13 @@ extension NSManagedObject {
         members.forgetNote(of: object)
     }
 
-    /// The objects that this one refers to no longer refer to it.
+    /// Removes this object from the relationships of the objects that it refers to.
     final func leaveInverses() {
         for (object, inverse) in relatives where object !== self { object.inverseDidLose(self, inverse) }
     }
 
-    /// The objects that this one leads to, as far as its relationships were read, and their relationships that lead back.
+    /// The objects that this one refers to, as far as its relationships were read, and their relationships that refer
+    /// back.
     final var relatives: [(object: NSManagedObject, slot: Int)] {
         var found: [(object: NSManagedObject, slot: Int)] = []
         for (relation, slot) in runtime.relationSlots.enumerated() where relations.isRead(relation) {
@@ -296,9 +298,9 @@ extension NSManagedObject {
         return found
     }
 
-    /// Stops the program where the object cannot be the relationship's.
+    /// Stops the program if the object cannot be a destination of the relationship.
     final func checkDestination(_ object: NSManagedObject, _ slot: Int) {
-        // What is right by far most often is seen without counting a reference.
+        // The usual case is checked without counting a reference.
         let isWhole = flags.union(object.flags).isDisjoint(with: [.deleted, .inaccessible])
         if object.home.registryAddress == home.registryAddress, object.home.ordinal == home.facts[slot].destination {
             if !isWhole { noteDangling(object) }

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import Foundation
 
-// What undo takes back of one object.
+// Undoing the changes of one object.
 extension NSManagedObject {
-    /// Relationships do not come back that led to who has left the context meanwhile.
+    /// Forgets relationships to objects that have left the context meanwhile: undo does not restore them.
     final func forgetStrangers(_ gone: Set<ObjectReference>) {
         let registry = registry
         for index in relations.indices {
@@ -38,13 +38,13 @@ extension NSManagedObject {
         return info.relationship != nil && !info.isToMany
     }
 
-    /// Where the to-one led before the change.
+    /// Returns the destination of the to-one before the change.
     final func toOne(_ slot: Int, before change: ChangedObject) -> NSManagedObject? {
         if case .toOne(let old)? = change.old.first(where: { $0.slot == slot })?.content { return old }
         return change.row.flatMap { destination(slot, in: $0) }
     }
 
-    /// To nobody where the object is not there any more.
+    /// Restores the to-one; nil if the destination does not exist any more.
     final func takeBackToOne(_ old: NSManagedObject?, _ slot: Int, _ gone: Set<ObjectReference>) {
         fireIfNeeded(slot: slot)
         let target = old.flatMap { old in
@@ -57,7 +57,7 @@ extension NSManagedObject {
         markChanged(slot)
         let inverse = Int(home.facts[slot].inverse)
         guard inverse >= 0, present !== target else { return }
-        // The other sides have been taken back by themselves, unless others changed them meanwhile.
+        // The other sides were undone by themselves, unless other code changed them meanwhile.
         if let present, present.leads(to: self, inverse) { present.inverseDidLose(self, inverse) }
         if let target, !target.leads(to: self, inverse) { target.inverseDidGain(self, inverse) }
     }
@@ -74,12 +74,12 @@ extension NSManagedObject {
             primaryKey: row.integer(info.column))
     }
 
-    /// Whether the relationship leads to the object, as far as can be told without reading.
+    /// Returns whether the relationship refers to the object, as far as it is known without reading.
     private final func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
         isKnownToLead(to: object, slot) ?? false
     }
 
-    /// Whether the relationship leads to the object; `nil` where only its members could tell, which nobody has read.
+    /// Returns whether the relationship refers to the object; `nil` if only its members tell and they are unread.
     final func isKnownToLead(to object: NSManagedObject, _ slot: Int) -> Bool? {
         if home.facts[slot].isToMany {
             let members = members(slot)
@@ -91,7 +91,8 @@ extension NSManagedObject {
         return toOne(slot) === object
     }
 
-    /// What was set and is as the store has it is no change; an object without others is not updated any more.
+    /// Forgets values that were set and are equal to the store's: they are no changes. An object without other changes
+    /// is not updated any more.
     final func forgetUnchangedValues() {
         guard isUpdated, !isDeleted, !isInserted, let values, values.event.isEmpty, !values.isPlaced else { return }
         for slot in values.changed {

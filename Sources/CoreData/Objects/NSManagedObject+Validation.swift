@@ -2,82 +2,6 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// What is checked of an entity's objects before they are saved, found once per entity.
-struct EntityValidation {
-    struct Rule {
-        let slot: Int
-        /// The attribute's or relationship's description, whose predicates are asked.
-        let predicates: [(predicate: NSPredicate, warning: String)]
-    }
-
-    /// The slots that must not be nil.
-    let mandatory: [Int]
-    let rules: [Rule]
-    /// The to-many relationships with counts, or that must not be empty.
-    let counted: [Int]
-    let denying: [Int]
-    /// Whether there is nothing to check.
-    let isEmpty: Bool
-
-    init(entity: NSEntityDescription, slots: [EntityRuntime.Slot]) {
-        var mandatory: [Int] = []
-        var rules: [Rule] = []
-        var counted: [Int] = []
-        var denying: [Int] = []
-        // Few entities have predicates: the others are spared a table of names.
-        let hasPredicates = entity.propertyDescriptions.contains {
-            $0 is NSCompositeAttributeDescription || !$0.validationPredicates.isEmpty
-        }
-        let properties = hasPredicates ? entity.propertiesByName : [:]
-        for (index, slot) in slots.enumerated() {
-            // A derived attribute's value is the store's.
-            let isDerived = slot.attribute?.isDerived ?? false
-            if let relationship = slot.relationship {
-                if relationship.deleteRule == .deny { denying.append(index) }
-                if slot.isToMany {
-                    if relationship.minCount > 0 || relationship.maxCount > 1 {
-                        counted.append(index)
-                    }
-                } else if !slot.property.isOptional {
-                    mandatory.append(index)
-                }
-            } else if slot.attribute != nil, !slot.property.isOptional, !isDerived {
-                mandatory.append(index)
-            }
-            guard hasPredicates, let description = Self.description(slot, properties),
-                !description.validationPredicates.isEmpty
-            else {
-                continue
-            }
-            let warnings = description.validationWarnings.map { String(describing: $0) }
-            rules.append(
-                Rule(
-                    slot: index,
-                    predicates: description.validationPredicates.enumerated().map { position, predicate in
-                        (predicate, position < warnings.count ? warnings[position] : "")
-                    }))
-        }
-        self.mandatory = mandatory
-        self.rules = rules
-        self.counted = counted
-        self.denying = denying
-        isEmpty = mandatory.isEmpty && rules.isEmpty && counted.isEmpty && denying.isEmpty
-    }
-
-    /// Of an element, the description that its composite has of it.
-    private static func description(
-        _ slot: EntityRuntime.Slot, _ properties: [String: NSPropertyDescription]
-    ) -> NSPropertyDescription? {
-        guard slot.property.composite != nil else { return properties[slot.name] }
-        let keys = slot.name.split(separator: ".").map(String.init)
-        var current = properties[keys[0]]
-        for key in keys.dropFirst() {
-            current = (current as? NSCompositeAttributeDescription)?.elements.first { $0.name == key }
-        }
-        return current
-    }
-}
-
 extension NSManagedObject {
     enum ValidatedOperation {
         case insert
@@ -85,8 +9,8 @@ extension NSManagedObject {
         case delete
     }
 
-    /// The checks of the model, then those of an overridden `validateValue(_:forKey:)` and of methods
-    /// `validate<Key>(_:)`; all problems in one error.
+    /// Runs the model's checks, then an overridden `validateValue(_:forKey:)` and methods `validate<Key>(_:)`. Throws
+    /// one error with all problems.
     final func validate(_ operation: ValidatedOperation) throws {
         let overrides = ClassOverrides.overridesValidateValue(type(of: self))
         let looksAtDestinations = operation != .delete && mayDangle
@@ -117,15 +41,21 @@ extension NSManagedObject {
         guard !runtime.validation.mandatory.isEmpty else { return }
         // An updated object that was only touched by another's relationship may still be a fault.
         fireIfNeeded(key: nil)
-        // One whose row is gone is not saved.
+        // An object whose row was deleted is not saved.
         if flags.contains(.inaccessible) { return }
-        for slot in runtime.validation.mandatory where isNil(slot) && isAskedFor(slot) {
+        for slot in runtime.validation.mandatory where isNil(slot) && isAskedFor(slot) && !mayBeHidden(slot) {
             errors.append(
                 ValidationErrors.missing(runtime.slots[slot].name, of: self))
         }
     }
 
-    /// An element must have a value only where its composite has one.
+    /// Returns whether the store may have a value that the context may not read.
+    private final func mayBeHidden(_ slot: Int) -> Bool {
+        isStored && !isChanged(slot)
+            && managedObjectContext?.restriction.mayHide(slot: slot, ofEntity: runtime.ordinal) == true
+    }
+
+    /// Returns whether an element needs a value: only if its composite has one.
     private final func isAskedFor(_ slot: Int) -> Bool {
         runtime.slots[slot].property.composite.map { !isNil($0) } ?? true
     }
@@ -141,7 +71,7 @@ extension NSManagedObject {
             return row.isNull(info.column) && !row.isUnreadable(info.column)
         }
         guard let target = toOne(slot) else { return true }
-        // One that was set to what is deleted is told as that.
+        // A relationship that was set to a deleted object is reported as such.
         return target.isDeleted && !isChanged(slot)
     }
 
@@ -164,13 +94,13 @@ extension NSManagedObject {
         if errors.count == before { flags.remove(.wideInteger) }
     }
 
-    /// Whether the number is too large, or too small, for its integer attribute; `nil` where it fits.
+    /// Returns whether the number is too large or too small for its integer attribute; `nil` if it fits.
     private final func isTooWide(_ value: Value, _ slot: Int) -> Bool? {
         let kind = home.kinds[slot]
         guard kind.plainKind == .integer else { return nil }
         switch value {
         case .integer(let number): return kind.holds(number) ? nil : number > 0
-        // What is no number is neither; it is told as that.
+        // NaN is neither, and is reported as NaN.
         case .double(let number): return number.isNaN ? nil : number > 0
         default: return nil
         }
@@ -210,7 +140,7 @@ extension NSManagedObject {
     private final func validateCounts(_ errors: inout [any Error], besides told: Set<String> = []) {
         for slot in runtime.validation.counted {
             let info = runtime.slots[slot]
-            // What nobody touched was valid when it was saved.
+            // Unchanged properties were valid when they were saved.
             if told.contains(info.name) || isStored && !hasTouched(info) { continue }
             checkCount(of: knownMembers(slot).members, info, &errors)
         }
@@ -263,7 +193,7 @@ extension NSManagedObject {
         fireIfNeeded(key: nil)
         if flags.contains(.inaccessible) { return }
         for (index, info) in runtime.slots.enumerated() where info.attribute != nil || info.relationship != nil {
-            // A set is made only for who asks for it.
+            // A set is made only for a validator that needs it.
             if info.isToMany, members.validator(ofKey: info.name) == nil { continue }
             validate(index, &errors) { try validateValue($0, forKey: info.name) }
         }
@@ -273,7 +203,7 @@ extension NSManagedObject {
         Set(errors.compactMap { ($0 as NSError).userInfo[NSValidationKeyErrorKey] as? String })
     }
 
-    /// Calls the methods `validate<Key>(_:)` for what the model's rules let pass.
+    /// Calls the methods `validate<Key>(_:)` for values that satisfy the model's rules.
     private final func validateByMember(_ members: ManagedMemberTable, _ errors: inout [any Error]) {
         fireIfNeeded(key: nil)
         if flags.contains(.inaccessible) { return }
@@ -284,7 +214,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Shows a property's value to a check, and sets what that puts in its place.
+    /// Passes a property's value to a check, and sets the value with which the check replaces it.
     private final func validate(
         _ index: Int, _ errors: inout [any Error],
         by check: (AutoreleasingUnsafeMutablePointer<AnyObject?>) throws -> Void
@@ -302,7 +232,7 @@ extension NSManagedObject {
         if value !== before, !((value as? NSObject)?.isEqual(before) ?? false) { setAnyValue(value, index) }
     }
 
-    /// The managed objects of a collection, none for nil; `nil` where it is no such collection.
+    /// Returns the managed objects of a collection, an empty list for nil; `nil` if the value is no such collection.
     private final func members(in value: AnyObject?) -> [NSManagedObject]? {
         switch value {
         case nil: []
@@ -312,7 +242,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The model's checks of what is not nil.
+    /// Runs the model's checks of a value that is not nil.
     final func validate(_ value: Value, ofElement slot: Int, _ errors: inout [any Error]) {
         let info = runtime.slots[slot]
         if value.isNotANumber {
@@ -339,7 +269,7 @@ extension NSManagedObject {
         var errors: [any Error] = []
         let present = value.pointee.flatMap { $0 is NSNull ? nil : $0 }
         if info.isToMany {
-            // Anything else than managed objects stops who sets it.
+            // Setting anything else than managed objects stops the program already.
             if runtime.validation.counted.contains(slot), let members = members(in: present) {
                 checkCount(of: members, info, &errors)
             }
@@ -350,7 +280,7 @@ extension NSManagedObject {
         } else if info.kind == .composite {
             validateElements(of: present, slot, &errors)
         } else if info.attribute != nil {
-            // No rule has anything to say of what is no number.
+            // The rules do not apply to NaN.
             if info.column >= 0, let present, Self.isNotANumber(present) {
                 throw ValidationErrors.notANumber(key, of: self)
             }

@@ -15,7 +15,7 @@ extension NSManagedObject {
     final func committedAttribute(_ slot: Int) -> Value {
         let info = runtime.slots[slot]
         if let row {
-            // What no row holds, a transient attribute's value, is its default until it is set.
+            // A value without a column, that of a transient attribute, is the default until it is set.
             guard info.column >= 0 else { return valueWithoutColumn(info, slot) }
             let value = ManagedObjectValues.decode(row, column: info.column, kind: info.kind)
             if value.isNull, row.isUnreadable(info.column) { return missingValue(slot, row) }
@@ -35,9 +35,9 @@ extension NSManagedObject {
         info.kind == .composite ? compositeValue(slot) : info.attribute?.defaultValue ?? .null
     }
 
-    /// A value whose file could not be read with its row: read now, if the file is back, else nil.
+    /// Returns a value whose file could not be read with its row: reads it if the file exists again, else returns nil.
     ///
-    /// Saves leave what they do not change, so nil is not written in its place.
+    /// Saves do not write unchanged values, so the stored value is not replaced by nil.
     final func missingValue(_ slot: Int, _ row: RowSnapshot) -> Value {
         let info = runtime.slots[slot]
         guard let store = home.store else { return .null }
@@ -50,7 +50,8 @@ extension NSManagedObject {
         }
     }
 
-    /// What a transformable's bytes stand for; broken ones are told and read as nil, and the object's other values are as ever.
+    /// Returns the object that a transformable's bytes represent. Corrupted bytes are reported and read as nil; the
+    /// object's other values are unaffected.
     final func transformedValue(_ data: Data, _ slot: Int) -> Value {
         let info = runtime.slots[slot]
         let value = Transformation.value(from: data, attribute: info)
@@ -84,8 +85,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes note of a number that the attribute is too narrow for, and of one that is none: it is kept as it was set, for
-    /// validation to refuse.
+    /// Notes a number that is too large for the attribute, or NaN. The value is kept as it was set, and validation
+    /// refuses it.
     @inline(__always)
     final func noteWidth(of value: Value, _ slot: Int) {
         switch value {
@@ -105,7 +106,7 @@ extension NSManagedObject {
         return value
     }
 
-    /// Puts a value into the object, and notes nothing of it but its width.
+    /// Sets a value and records nothing but whether its width is valid.
     final func setPrimitiveAttribute(_ value: Any?, _ slot: Int) {
         if runtime.slots[slot].kind == .composite { return setPrimitiveComposite(value, slot) }
         let value = ManagedObjectValues.value(from: value, slot: runtime.slots[slot], entity: runtime)
@@ -128,7 +129,8 @@ extension NSManagedObject {
         uncountedLiveValues()._withUnsafeGuaranteedRef(body)
     }
 
-    /// Remembers the value before this event's first change of it; most often the committed one, which is there anyway.
+    /// Records the value before the first change of this event. Usually that is the committed value, which the object
+    /// has anyway.
     final func noteOldValue(_ slot: Int) {
         guard !flags.contains(.ignoresChanges), let registry = home.uncountedRegistry else { return }
         withLiveValues { noteOldValue(slot, $0) }
@@ -209,7 +211,8 @@ extension NSManagedObject {
 
     /// Sets a property to a value of its type.
     ///
-    /// `refusesNull` is for values that a caller gave by key: there `NSNull` is a value of the wrong type. Elsewhere it stands for nil.
+    /// `refusesNull` is for values that a caller gave by key: there `NSNull` is a value of the wrong type. Elsewhere it
+    /// stands for nil.
     final func setAnyValue(_ value: Any?, _ slot: Int, refusesNull: Bool = false) {
         // Most values are seen to fit without looking at the property's description.
         if let value, let kind = home.kinds[slot].plainKind, let plain = ManagedObjectValues.plain(value, kind) {

@@ -32,8 +32,8 @@ import Synchronization
 /// Differs from Apple: `init(entity:insertInto:)` is `required`, so a subclass that overrides it says `required`
 /// instead of `override`.
 open class NSManagedObject: NSObject {
-    // An object belongs to its context's queue, and no accessor of these fields calls back: to have every access checked
-    // for overlaps would cost as much as reading a property.
+    // An object belongs to its context's queue, and no accessor of these fields calls back: to have every access
+    // checked for overlaps would cost as much as reading a property.
 
     // What reading a property needs comes first, since an object spans two lines of the processor's cache.
 
@@ -41,7 +41,7 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) private(set) final var home: ObjectHome
     /// Stands for the row and holds it, 0 without one; see ``row``.
     @exclusivity(unchecked) private final var rowWord: UInt = 0
-    /// As ``values``, without counting a reference: for as long as nobody lets go of them.
+    /// Returns ``values`` without counting a reference. Valid until the object releases them.
     @exclusivity(unchecked) private(set) final var uncountedValues: Unmanaged<ObjectValues>?
     @exclusivity(unchecked) final var flags: ObjectFlags = []
     /// By relationship position; empty until a relationship is looked at.
@@ -74,29 +74,29 @@ open class NSManagedObject: NSObject {
         context?.insert(self)
     }
 
-    /// Makes an object of no entity, as a stand-in where one is wanted: it has no properties and cannot be inserted.
+    /// Creates a placeholder without an entity: it has no properties and cannot be inserted.
     public convenience override init() { self.init(entity: EntityRuntime.ofNoModel.entity, insertInto: nil) }
 
-    /// Makes an object of the one entity that names this class, and inserts it.
+    /// Creates an object of the one entity that names this class, and inserts it.
     ///
     ///     let item = Item(context: container.viewContext)
     ///
     /// - Precondition: exactly one entity of the context's model claims the class.
     ///
-    /// Generic over the context's class only so that a subclass may have an `init(context:)` of its own without being asked
-    /// to call it `required`.
+    /// It is generic over the context's class only so that a subclass can declare an `init(context:)` without
+    /// `required`.
     public required convenience init<Context: NSManagedObjectContext>(context moc: Context) {
         self.init(entity: moc.entity(forClass: Self.self), insertInto: moc)
     }
 
-    /// The entity whose objects have this class, in the models that coordinators of the program use.
+    /// Returns the entity whose objects have this class, in the models that coordinators of the program use.
     ///
-    /// Override it to name the entity yourself: `init(context:)` and `fetchRequest()` ask it.
+    /// Override it to name the entity yourself: `init(context:)` and `fetchRequest()` call it.
     ///
     ///     override class func entity() -> NSEntityDescription { Library.model.entitiesByName["Item"]! }
     ///
-    /// Where no entity claims the class, as none claims `NSManagedObject` itself, it is one of no model, which no store knows; of several
-    /// it is the first by name. A message in the log says so.
+    /// If no entity claims the class, as none claims `NSManagedObject` itself, the result belongs to no model, and no
+    /// store has it. If several claim it, the result is the first by name. The log has a message in both cases.
     open class func entity() -> NSEntityDescription { claimedEntity() }
 
     deinit {
@@ -126,14 +126,14 @@ open class NSManagedObject: NSObject {
         set { takeRow(newValue.map { HeldRow($0) }) }
     }
 
-    /// As ``row``, without a reference: for as long as nobody sets another one.
+    /// Returns ``row`` without a reference. Valid until another row is set.
     @inline(__always)
     final var rowView: RowView? { rowWord == 0 ? nil : RowView(word: rowWord) }
 
     final var hasRow: Bool { rowWord != 0 }
 
-    /// Whether there is a row to show: of a fault one that no save has replaced or deleted since. One that has changes has the row that
-    /// they were made on.
+    /// Whether there is a row to show: of a fault one that no save has replaced or deleted since. One that has changes
+    /// has the row that they were made on.
     @inline(__always)
     final var hasCurrentRow: Bool { rowWord != 0 && !hasSupersededRow }
 
@@ -142,10 +142,11 @@ open class NSManagedObject: NSObject {
         flags.intersection([.fault, .updated]) == .fault && RowSnapshot.isSuperseded(rowWord)
     }
 
-    /// Faults that have the row in hand, in children above all, ask what there is now: this object is about to say something else.
+    /// Marks the row as superseded, because the object is about to change. Faults that hold the row, especially in
+    /// child contexts, then read the current state.
     final func supersedeRow() { RowSnapshot.supersede(rowWord) }
 
-    /// What was set and is not in the row.
+    /// The values that were set and are not in the row.
     final var values: ObjectValues? {
         get { uncountedValues?.takeUnretainedValue() }
         set {
@@ -155,13 +156,13 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// The object holds the row from now on, and no longer the one that it had.
+    /// Replaces the row that the object holds.
     final func takeRow(_ row: consuming HeldRow?) {
         RowSnapshot.release(rowWord)
         rowWord = HeldRow.word(of: row)
     }
 
-    /// Lets go of the row; the store forgets it when nobody else has it.
+    /// Releases the row. The store forgets it when no other object holds it.
     final func giveUpRow() {
         guard rowWord != 0 else { return }
         let word = rowWord
@@ -203,9 +204,9 @@ open class NSManagedObject: NSObject {
 
     // MARK: Identity and state
 
-    /// The context that the object is in; `nil` outside, after its deletion was saved and after a reset.
+    /// The context of the object; `nil` for an object without one, after its deletion was saved and after a reset.
     ///
-    /// Differs from Apple: never dangles; it is `nil` once the context is gone.
+    /// Differs from Apple: never dangles; it is `nil` after the context was deallocated.
     public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
 
     /// The object's entity.
@@ -227,10 +228,11 @@ open class NSManagedObject: NSObject {
         return (home, NSManagedObjectID(runtime: home.runtime, primaryKey: key, store: home.store))
     }
 
-    /// Gives the object an ID for the key that it has now, after somebody asked for the one that it had.
+    /// Creates an ID for the object's new key, if the ID with the old key was handed out.
     final func renewID() { madeExtras().replace(with: newID().1) }
 
-    /// Gives the object another context or store. Whoever asks for its ID meanwhile, on another queue, gets the old or the new one.
+    /// Moves the object to another context or store. Code on another queue that reads its ID meanwhile gets the old or
+    /// the new one.
     final func move(to home: ObjectHome) {
         let old = whileLocked {
             let old = self.home
@@ -243,7 +245,7 @@ open class NSManagedObject: NSObject {
     /// Gives the object another key, after its store: a permanent key has a store. As ``move(to:)``.
     final func take(key: Int64) { whileLocked { primaryKey = key } }
 
-    /// Gives an object its key before anybody else has it.
+    /// Sets the key of an object that no other code has yet.
     @inline(__always)
     final func begin(withKey key: Int64) { primaryKey = key }
 
@@ -257,27 +259,6 @@ open class NSManagedObject: NSObject {
 
     /// Gives an object of no store of ours the ID that it was asked for with.
     final func takeID(_ id: NSManagedObjectID) { madeExtras().replace(with: id) }
-
-    /// Whether the next save will insert it.
-    public final var isInserted: Bool { flags.contains(.inserted) }
-
-    /// Whether the next save will update it.
-    public final var isUpdated: Bool { flags.contains(.updated) }
-
-    /// Whether the next save will delete it; false again once that is saved.
-    public final var isDeleted: Bool { flags.contains(.deleted) }
-
-    /// Whether it is inserted, updated or deleted.
-    public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-
-    /// Whether it has a row where the context reads, of whatever key.
-    final var isStored: Bool { !flags.contains(.new) }
-
-    /// Whether its key is not one of a store: it was never saved there, and has got no permanent ID.
-    final var hasTemporaryKey: Bool { primaryKey < 0 }
-
-    /// Whether its values have not been read yet; asking does not read them. True for good once its context was reset.
-    public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .forgotten]) }
 
     /// 0 when the object is fully realised and not turning into a fault or back.
     open var faultingState: Int { flags.isDisjoint(with: [.fault, .inTransition, .forgotten]) ? 0 : 1 }
@@ -310,7 +291,7 @@ open class NSManagedObject: NSObject {
     /// Called when the object is to be deleted, while its relationships still hold.
     open func prepareForDeletion() {}
 
-    /// Called before the object is written; also for objects to be deleted. What is set here is saved.
+    /// Called before the object is written, also if it is deleted. Values set here are saved.
     open func willSave() {}
 
     /// Called after the object was written, also for deleted objects.
@@ -333,12 +314,14 @@ open class NSManagedObject: NSObject {
     /// Throws what keeps the object from being deleted: a relationship that denies it.
     open func validateForDelete() throws { try validate(.delete) }
 
-    /// Throws where the value cannot be the property's; may put another value in its place.
+    /// Throws if the value is not valid for the property; may replace the value.
     ///
-    /// Checks the model's rules, then calls the class's `func validate<Key>(_: AutoreleasingUnsafeMutablePointer<AnyObject?>)
-    /// throws`. Override this for checks of your own, and call super.
+    /// Checks the model's rules, then calls the class's `func validate<Key>(_:
+    /// AutoreleasingUnsafeMutablePointer<AnyObject?>) throws`. Override this method for your own checks, and call
+    /// super.
     ///
-    /// Differs from Apple: such a method is found where `NSManagedPlugin` or `CoreDataPortPlugin` reads the class.
+    /// Differs from Apple: a `validate<Key>` method is found only if `NSManagedPlugin` or `CoreDataPortPlugin` reads
+    /// the class.
     open func validateValue(
         _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
     ) throws {
@@ -366,8 +349,8 @@ open class NSManagedObject: NSObject {
         setAnyValue(value, slot, refusesNull: true)
     }
 
-    /// Called where a number or boolean is set to nil by `setValue(_:forKey:)`; override it for a property that is a scalar
-    /// in Swift.
+    /// Called if `setValue(_:forKey:)` sets a number or boolean to nil. Override it for a property that is a scalar in
+    /// Swift.
     ///
     ///     override func setNilValueForKey(_ key: String) {
     ///         if key == "quantity" { quantity = 1 } else { super.setNilValueForKey(key) }
@@ -378,9 +361,9 @@ open class NSManagedObject: NSObject {
         if let slot = slot(forKey: key) { setAnyValue(nil, slot) }
     }
 
-    /// The value of a property that the entity does not have; override it for properties of the class.
+    /// Returns the value of a property that the entity does not have. Override it for properties of the class.
     ///
-    /// - Precondition: overridden: this one stops the program.
+    /// - Precondition: a subclass overrides it; this implementation stops the program.
     open func value(forUndefinedKey key: String) -> Any? {
         preconditionFailure(KeyValueCoding.unknownKeyMessage(key, of: self))
     }
@@ -421,7 +404,8 @@ open class NSManagedObject: NSObject {
         beginManualChange(key, changeKind, at: indexes)
     }
 
-    /// Says that members at these positions of an ordered to-many came, went or were replaced: the inverse is kept in step.
+    /// Says that members at these positions of an ordered to-many came, went or were replaced: the inverse is kept in
+    /// step.
     open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
         endManualChange(
             key, changeKind == .setting ? .anything : changeKind == .removal ? .positions([]) : .positions(indexes))

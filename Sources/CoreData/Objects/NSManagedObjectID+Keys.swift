@@ -1,13 +1,14 @@
 import CoreDataPrimitives
 
-// For who has to remember millions of objects: a key is eight bytes, an ID is an object that keeps others alive.
+// For code that must remember millions of objects: a key takes eight bytes, while an ID is an object that keeps other
+// objects alive.
 extension NSManagedObjectID {
     /// The number of the row; negative before the object is saved.
     package final var key: Int64 { primaryKey }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The ID of the row with that key; `nil` where there is no store.
+    /// Returns the ID of the row with that key; `nil` without a store.
     package final func objectID(
         of entity: NSEntityDescription, key: Int64, in store: NSPersistentStore
     )

@@ -11,8 +11,8 @@ import Synchronization
 ///     let id = item.objectID
 ///     background.perform { let item = background.object(with: id) as! Item }
 open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Safe because all is set once; the reference to the store is weak, and Swift loads that atomically. `replaced` is set
-    // before anybody else has the ID, and only keeps another one alive.
+    // Safe because all variables are set once; the reference to the store is weak, and Swift loads it atomically.
+    // `replaced` is set before other code has the ID, and only keeps another ID alive.
 
     let runtime: EntityRuntime
     /// Positive for a row; negative and unique in the process for an object that was never saved.
@@ -32,9 +32,9 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes an ID that names no object and equals only itself, as a stand-in where one is wanted.
+    /// Creates a placeholder ID that names no object and equals only itself.
     ///
-    /// - Precondition: nobody asks for its entity.
+    /// - Precondition: its entity is never read.
     public override init() {
         runtime = .ofNoModel
         primaryKey = Self.newTemporaryKey()
@@ -63,7 +63,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return ObjectURI(store: storeIdentifier, entity: runtime.name, reference: reference)
     }
 
-    /// The key, or what a store of the program's own class calls the object.
+    /// The primary key, or the reference that a store of the program's own class uses for the object.
     private var permanentReference: String {
         storeReference?.references?.text(ofKey: primaryKey, rootName: runtime.rootName) ?? "\(primaryKey)"
     }
@@ -88,7 +88,7 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     open override var description: String { uriRepresentation().absoluteString }
 
-    /// Tells temporary IDs of this process from those of another.
+    /// Distinguishes temporary IDs of this process from those of another process.
     private static let process = UUID().uuidString
     private static let nextTemporary = Atomic<Int64>(-1)
 
@@ -103,13 +103,13 @@ open class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 }
 
-/// What the IDs of a store's objects share: its identifier, and the store as long as it lives.
+/// The state shared by the IDs of a store's objects: the store's identifier, and the store as long as it lives.
 ///
-/// One weak reference for all of them: to make one costs more than to make the ID.
+/// One weak reference for all of them: making one costs more than making the ID.
 final class StoreReference: @unchecked Sendable {
     // Safe because `store` is written once, by the store's initialiser.
     let identifier: String
-    /// What a store of the program's own class calls its objects.
+    /// The reference objects that a store of the program's own class uses for its objects.
     let references: ReferenceTable?
     private(set) weak var store: AttachedStore?
 
@@ -153,7 +153,8 @@ extension NSManagedObjectID: PredicateObject {
 
     package var predicateHash: Int { hash }
 
-    /// By primary key within an entity's hierarchy, as stores sort; what is not saved yet comes last, the newest at the end.
+    /// Orders by primary key within an entity's hierarchy, as stores sort. Unsaved objects come last, the newest at the
+    /// end.
     package func predicateOrder(relativeTo other: any PredicateObject) -> Int {
         guard let other = other as? NSManagedObjectID ?? (other as? NSManagedObject)?.objectID else { return 0 }
         if isTemporaryID != other.isTemporaryID { return isTemporaryID ? 1 : -1 }

@@ -1,7 +1,7 @@
 import CoreDataPrimitives
 import CoreDataStore
 
-/// Where an object lives: what all objects of one entity in one context and one store have in common.
+/// The state shared by all objects of one entity in one context and one store.
 ///
 /// ```
 ///  object ──▶ home ──▶ runtime      the entity
@@ -9,8 +9,9 @@ import CoreDataStore
 ///                 ├──▶ identities   its objects of the store and the root entity, by primary key
 ///                 └──▶ store
 /// ```
-/// One pointer in each object instead of four, and a dying object finds its place in the registry without a search.
-/// An object gets another home when it is inserted, assigned to a store, saved for the first time or detached.
+/// Each object has one pointer instead of four, and an object that is deallocated finds its place in the registry
+/// without a search. An object gets another home when it is inserted, assigned to a store, saved for the first time or
+/// detached.
 final class ObjectHome: @unchecked Sendable {
     // Safe because all is set once; the registry's lock guards the words in `identities`.
 
@@ -18,30 +19,30 @@ final class ObjectHome: @unchecked Sendable {
     /// `nil` outside a context, also after the object has left one.
     let registry: ObjectRegistry?
     var isInContext: Bool { uncountedRegistry != nil }
-    /// Tells registries apart.
+    /// Distinguishes registries.
     var registryAddress: UnsafeMutableRawPointer? { uncountedRegistry?.toOpaque() }
     /// Whether the context has not been deallocated.
     var isContextAlive: Bool { registry?.isContextAlive ?? false }
     /// `nil` before an object is saved or assigned to a store.
     let store: AttachedStore?
     let identities: KeyTable?
-    /// As `identities`, `registry` and `store`, and the store's row cache, to be called without counting a reference: the home holds
-    /// them anyway.
+    /// As `identities`, `registry` and `store`, and the store's row cache, to be called without counting a reference:
+    /// the home holds them anyway.
     let uncountedIdentities: Unmanaged<KeyTable>?
     let uncountedRegistry: Unmanaged<ObjectRegistry>?
     let uncountedRowCache: Unmanaged<RowCache>?
     let uncountedStore: Unmanaged<AttachedStore>?
     /// 0 without a store.
     let storeIndex: Int32
-    // What objects ask of those above most often: to go through them would count references, slowly where somebody
-    // refers to them weakly.
+    // The facts that objects read most often. Reading them through the objects above would count references, which is
+    // slow if weak references to them exist.
     let root: Int
     let ordinal: Int32
     let runtimeIdentifier: UInt32
-    /// The identities of the destinations of each relationship, once they were needed, retained; the registry's lock guards
-    /// them. A plain buffer, since to look into an array would count references to what is in it.
+    /// The identities of the destinations of each relationship, retained, from the first use on; the registry's lock
+    /// guards them. A plain buffer, since reading an array would count references to its elements.
     let destinations: UnsafeMutableBufferPointer<Unmanaged<KeyTable>?>
-    /// Of each slot what the hot paths ask; the runtime owns it.
+    /// For each slot, the facts that the hot paths read; the runtime owns them.
     let facts: UnsafePointer<SlotFacts>
     let deleteSteps: UnsafeBufferPointer<DeleteStep>
     let slotCount: Int
@@ -49,13 +50,13 @@ final class ObjectHome: @unchecked Sendable {
     let isAbstract: Bool
     let hasToMany: Bool
     let hasManyToMany: Bool
-    /// Whether a to-one's inverse is a to-one, so that both rows say who leads to whom.
+    /// Whether a to-one's inverse is a to-one, so that both rows contain the reference.
     let hasOneToOne: Bool
-    /// Whether a to-one has no inverse: the destination does not learn of it, and nobody sees to it that it is there.
+    /// Whether a to-one has no inverse: the destination is not updated, and no rule ensures that it exists.
     let hasOneWayToOne: Bool
     /// Whether each use of an object is checked to be on its context's queue, in a release build.
     let isConfinementChecked = Confinement.stopsProgram
-    /// Who observes objects of the context, where somebody can.
+    /// The observations of the context's objects, if they can be observed.
     let observations: ObjectObservations?
     /// Whether a read has to look closer: to check the queue or to tell observers.
     let watchesReads: Bool

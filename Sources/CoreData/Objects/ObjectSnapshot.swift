@@ -2,7 +2,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// The values of one object at one moment, as a value that any queue may have.
+/// The values of one object at one moment, as a value for any queue.
 ///
 ///     let items = try await background.perform {
 ///         try background.fetch(Item.fetchRequest()).map { try $0.snapshot() }
@@ -11,16 +11,17 @@ import Foundation
 ///     items[0].unit                                   // PersistentID<Unit>?
 ///     try view.existingObject(with: items[0].persistentID)
 ///
-/// It has every attribute, transient ones too, and the IDs of to-one relationships, as they were with unsaved changes. The IDs of
-/// a to-many relationship are in it where they were asked for:
+/// It contains every attribute, also transient ones, and the IDs of to-one relationships, with unsaved changes. It
+/// contains the IDs of a to-many relationship only if they were requested:
 ///
 ///     let item = try item.snapshot(including: \.tags)     // SELECT … of the members, if they are not in memory
 ///     item.tags                                           // [PersistentID<Tag>]
 ///
-/// A transformable value is kept as the data that a save would write, and made anew for each reader: two queues never share an
-/// object that is not `Sendable`. Snapshots are equal when IDs, values and what they include are.
+/// A transformable value is kept as the data that a save would write, and is decoded for each reader: two queues never
+/// share an object that is not `Sendable`. Snapshots are equal if their IDs, values and included relationships are
+/// equal.
 ///
-/// Apple has none for Core Data.
+/// Apple's framework has no counterpart.
 @dynamicMemberLookup
 public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
     private enum Content: Hashable, Sendable {
@@ -36,13 +37,13 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
     private let runtime: EntityRuntime
     private let contents: [Content]
 
-    /// Takes the values of the object; on its context's queue.
+    /// Copies the values of the object; call it on its context's queue.
     ///
     /// - Parameters:
-    ///   - object: one with a row that can be read, or a new one.
-    ///   - relationships: the to-many relationships whose members' IDs are to be in it.
-    /// - Throws: 133000 where the object's row is gone; an error for a value that has no data by its transformer, and for a name
-    ///   that is no relationship.
+    ///   - object: a new object, or one whose row can be read.
+    ///   - relationships: the to-many relationships whose members' IDs are included.
+    /// - Throws: 133000 if the object's row was deleted; an error for a value from which the transformer makes no data,
+    ///   and for a name that is no relationship.
     public init(_ object: Object, including relationships: [String] = []) throws {
         object.willAccessValue(forKey: nil)
         if object.flags.contains(.inaccessible) { throw CoreDataErrors.missingObject(object.objectID) }
@@ -74,7 +75,7 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
 
     // MARK: Values by key path
 
-    /// An attribute's value, of the type that the class gives it.
+    /// Returns an attribute's value, in the type that the class declares.
     ///
     /// - Precondition: the key path is that of a property of the model.
     public subscript<Member>(dynamicMember keyPath: KeyPath<Object, Member>) -> Member {
@@ -91,7 +92,7 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         if case .toOne(let id) = contents[slot(of: keyPath)] { id.map { PersistentID(unchecked: $0) } } else { nil }
     }
 
-    /// The IDs of a to-many relationship's members, in order where it is ordered.
+    /// Returns the IDs of a to-many relationship's members; in order if the relationship is ordered.
     ///
     /// - Precondition: the snapshot includes them.
     public subscript<Members: Collection>(
@@ -107,15 +108,15 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
         members(slot(of: keyPath)).map { PersistentID(unchecked: $0) }
     }
 
-    /// The same of a relationship whose class does not say what its members are: `NSSet?`, `NSOrderedSet?`.
+    /// Does the same for a relationship whose declaration does not name the members' class: `NSSet?`, `NSOrderedSet?`.
     public subscript<Members: UntypedMembers>(
         dynamicMember keyPath: KeyPath<Object, Members>
     ) -> [PersistentID<NSManagedObject>] { members(slot(of: keyPath)).map { PersistentID(unchecked: $0) } }
 
     // MARK: Values by name
 
-    /// A property's value by name: an attribute's as key-value coding gives it, a to-one's `NSManagedObjectID`, a to-many's
-    /// `[NSManagedObjectID]`; nil too for a name that is none.
+    /// Returns a property's value by name: an attribute's value as key-value coding returns it, a to-one's
+    /// `NSManagedObjectID`, a to-many's `[NSManagedObjectID]`; also nil for a name that is no property.
     public subscript(key: String) -> Any? { runtime.slot(forKey: key).flatMap { any($0) } }
 
     /// The IDs of a relationship's objects, as ``NSManagedObject/objectIDs(forRelationshipNamed:)`` gives them.
@@ -168,7 +169,7 @@ public struct ObjectSnapshot<Object: NSManagedObject>: Hashable, Sendable {
     }
 }
 
-/// The collection classes that stand for to-many relationships without telling what is in them.
+/// The collection classes of to-many relationships that do not name the members' class.
 public protocol UntypedMembers {}
 
 extension NSSet: UntypedMembers {}
@@ -176,7 +177,8 @@ extension NSOrderedSet: UntypedMembers {}
 extension Optional: UntypedMembers where Wrapped: UntypedMembers {}
 
 extension ObjectSnapshot: CustomStringConvertible {
-    /// The entity, the ID, and the properties that it has by name: `Item x-coredata://…/Item/p7 { name = Milk; unit = nil }`.
+    /// The entity, the ID, and the properties that it has by name: `Item x-coredata://…/Item/p7 { name = Milk; unit =
+    /// nil }`.
     public var description: String {
         let values = runtime.slots.indices.compactMap { slot -> String? in
             if case .absent = contents[slot] { return nil }
@@ -187,12 +189,12 @@ extension ObjectSnapshot: CustomStringConvertible {
 }
 
 extension NSFetchRequestResult where Self: NSManagedObject {
-    /// The object's values as they are now, for other queues.
+    /// Returns the object's current values, for other queues.
     ///
     ///     let snapshot = try item.snapshot(including: \.tags)
     ///
-    /// - Parameter relationships: the to-many relationships whose members' IDs are to be in it.
-    /// - Throws: as ``ObjectSnapshot/init(_:including:)``.
+    /// - Parameter relationships: the to-many relationships whose members' IDs are included.
+    /// - Throws: the errors of ``ObjectSnapshot/init(_:including:)``.
     public func snapshot(including relationships: PartialKeyPath<Self>...) throws -> ObjectSnapshot<Self> {
         try ObjectSnapshot(
             self,
@@ -209,7 +211,7 @@ extension NSManagedObject {
     /// The attribute's value in a form that other queues may have: an object as the data that a save would write.
     fileprivate final func sendableValue(_ slot: Int) throws -> Value {
         let info = runtime.slots[slot]
-        // What is as it was saved is the data that was saved: to archive an object twice may give two orders of bytes.
+        // An unchanged value is the data that was saved: archiving an object twice may give two orders of bytes.
         if info.type == .transformable, let row, info.column >= 0, !row.isNull(info.column), !isChanged(slot) {
             return .data(row.data(info.column))
         }

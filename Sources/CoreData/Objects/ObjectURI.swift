@@ -1,13 +1,13 @@
 import Foundation
 
-/// What the URI of an object says, taken apart; the one place that knows how it is escaped.
+/// The parts of an object's URI. Only this type knows how the URI is escaped.
 ///
 ///     x-coredata://4B0F5331-DE87-4D61-9947-8A976CCEB627/Gr%C3%B6%C3%9Fe/p12     // entity Größe
 package struct ObjectURI: Hashable, Sendable {
     /// The store's UUID; empty in a temporary ID.
     package var store: String
     package var entity: String
-    /// `p` and the primary key, or what stands for it in a temporary ID.
+    /// `p` and the primary key, or the reference of a temporary ID.
     package var reference: String
 
     package init(store: String, entity: String, reference: String) {

@@ -12,9 +12,9 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
     struct Masks {
         /// The attributes that have a value here; for the others the row, or for a new object the default, still holds.
         var live = IndexMask()
-        /// What was set since the last save.
+        /// The properties that were set since the last save.
         var changed = IndexMask()
-        /// What was set since changes were last processed.
+        /// The properties that were set since changes were last processed.
         var event = IndexMask()
         fileprivate var rare: Rare?
     }
@@ -40,8 +40,8 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
         for slot in live { (storage + slot).deinitialize(count: 1) }
     }
 
-    // As with the fields of an object, nobody else looks at one while it changes: the masks are reached by their address,
-    // since each access of a property would be checked for overlaps.
+    // As with the fields of an object, no other code reads a mask while it changes. The masks are reached by their
+    // address, since each access of a property would be checked for overlaps.
 
     @inline(__always)
     private var masks: UnsafeMutablePointer<Masks> { withUnsafeMutablePointerToHeader { $0 } }
@@ -127,12 +127,12 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
     /// Whether any of the following is not empty.
     var hasRare: Bool { rare != nil }
 
-    /// The values before this event of those in `event` that differed from the committed ones already.
+    /// The values before this event of the properties in `event` that already differed from the committed values.
     var eventOld: [ValueBeforeEvent] {
         get { rare?.eventOld ?? [] }
         set { madeRare().eventOld = newValue }
     }
-    /// Order values given to this object's to-one relationships whose inverse is ordered, by slot.
+    /// The order values of this object's to-one relationships whose inverse is ordered, by slot.
     var orders: [Int: Int64] {
         get { rare?.orders ?? [:] }
         set { madeRare().orders = newValue }
@@ -165,14 +165,14 @@ final class ObjectValues: ManagedBuffer<ObjectValues.Masks, Value> {
     }
 }
 
-/// A property's value as it was when the current event began.
+/// A property's value at the beginning of the current event.
 struct ValueBeforeEvent {
     enum Content {
         case attribute(Value)
         case toOne(NSManagedObject?)
-        /// As the members' journal tells.
+        /// The members' journal has the former members.
         case toMany(ToManyMembers)
-        /// A relationship that nobody had read: it was as it is committed.
+        /// A relationship that was not read: its former value is the committed one.
         case unread
     }
 
@@ -180,7 +180,7 @@ struct ValueBeforeEvent {
     var content: Content
 }
 
-/// What only some objects have; each field on its own would cost every object a word.
+/// The fields that only some objects need; stored in each object, every field would cost a word.
 final class ObjectExtras: @unchecked Sendable {
     // Safe because the ID is taken and replaced atomically, and none goes before the object; the rest belongs to the
     // context's queue.
@@ -189,21 +189,21 @@ final class ObjectExtras: @unchecked Sendable {
     var batch: BatchPlace?
     /// The relationships that are being changed by way of their primitive values.
     var manualChanges: [ManualChange] = []
-    /// Who is told before anything changes, and how.
+    /// The publisher that is notified before any change.
     var announcer: AnyObject?
     var announce: (() -> Void)?
-    /// Who observes properties by key path.
+    /// The observers of properties by key path.
     private(set) var observers: PropertyObservers<Int>?
-    /// The slots that somebody observes.
+    /// The slots with observers.
     var observed = IndexMask()
-    /// Those of them whose values were replaced by others in this event; `nil` where nobody compared.
+    /// The observed slots whose values were replaced by different ones in this event; `nil` if they were not compared.
     var differing: IndexMask?
     /// The objects of fetched properties that were read, by slot.
     var fetched: [Int: [NSManagedObject]] = [:]
-    /// The object of the parent context to which this one was saved: as long as it is there the parent knows which row the object was of, and with
-    /// the next save does not take what others wrote for what was seen here.
+    /// The object of the parent context to which this one was saved. As long as it lives, the parent knows which row
+    /// the object had. With the next save it therefore does not treat changes of other writers as seen here.
     var savedTo: NSManagedObject?
-    /// What an object that only shows which keys it is asked for notes them in; see ``KeyPathProbe``.
+    /// The recorder of an object that only shows which keys are read from it; see ``KeyPathProbe``.
     var probe: AnyObject?
 
     func madeObservers() -> PropertyObservers<Int> {
@@ -221,7 +221,7 @@ final class ObjectExtras: @unchecked Sendable {
 
     var id: NSManagedObjectID? { Self.id(at: idAddress.load(ordering: .acquiring))?.takeUnretainedValue() }
 
-    /// Keeps the ID unless there is one already, and returns the one that is kept.
+    /// Stores the ID unless one is stored already, and returns the stored one.
     func take(_ id: NSManagedObjectID) -> NSManagedObjectID {
         let taken = Unmanaged.passRetained(id)
         let (isFirst, address) = idAddress.compareExchange(
@@ -231,7 +231,7 @@ final class ObjectExtras: @unchecked Sendable {
         return Self.id(at: address)?.takeUnretainedValue() ?? id
     }
 
-    /// Keeps another ID; the one that it replaces lives as long, since somebody may just be about to retain it.
+    /// Stores another ID. The replaced one stays alive, since another thread may be about to retain it.
     func replace(with id: NSManagedObjectID) {
         let old = Self.id(at: idAddress.load(ordering: .relaxed))
         if let old { id.replaced = old.takeRetainedValue() }
@@ -239,22 +239,23 @@ final class ObjectExtras: @unchecked Sendable {
     }
 }
 
-/// Where an object stands; see ``NSManagedObject``.
+/// The state of an object; see ``NSManagedObject``.
 struct ObjectFlags: OptionSet {
     let rawValue: UInt32
 
-    /// Whether the context has the object in its lists of what changes, this event's too, already, and nobody is told of each change.
+    /// Whether the context already has the object in its lists of changes, including this event's, and no observer is
+    /// notified of each change.
     var isListedAsChanged: Bool {
         !isDisjoint(with: [.inserted, .updated]) && !isDisjoint(with: [.eventInserted, .eventUpdated])
             && !contains(.announces)
     }
 
-    /// Values have not been read, or have been let go.
+    /// The values have not been read, or were released.
     static let fault = ObjectFlags(rawValue: 1 << 0)
     static let inserted = ObjectFlags(rawValue: 1 << 1)
     static let updated = ObjectFlags(rawValue: 1 << 2)
     static let deleted = ObjectFlags(rawValue: 1 << 3)
-    /// No row stands for it where the context reads: it was made here and has not been saved, whatever its key.
+    /// The context's source has no row for it: it was made here and has not been saved, whatever its key.
     static let new = ObjectFlags(rawValue: 1 << 15)
     /// The context was reset: it is none of its objects any more, and counts as a fault.
     static let forgotten = ObjectFlags(rawValue: 1 << 20)
@@ -271,7 +272,7 @@ struct ObjectFlags: OptionSet {
     static let event: ObjectFlags = [.eventInserted, .eventUpdated, .eventDeleted]
     /// `awakeFromFetch` and its kin run: attributes set there are not changes.
     static let ignoresChanges = ObjectFlags(rawValue: 1 << 10)
-    /// The row is gone; every property reads as nil.
+    /// The row was deleted; every property reads as nil.
     static let inaccessible = ObjectFlags(rawValue: 1 << 11)
     /// Between `willTurnIntoFault` and `didTurnIntoFault`, or while a fault fires.
     static let inTransition = ObjectFlags(rawValue: 1 << 12)
@@ -279,10 +280,10 @@ struct ObjectFlags: OptionSet {
     static let registered = ObjectFlags(rawValue: 1 << 13)
     /// An integer was set that its attribute may be too narrow for, or a number that is none; validation looks closer.
     static let wideInteger = ObjectFlags(rawValue: 1 << 16)
-    /// Somebody observes a property, or did.
+    /// A property has, or had, an observer.
     static let observed = ObjectFlags(rawValue: 1 << 17)
-    /// Somebody is told before anything of it changes.
+    /// A publisher is notified before any change.
     static let announces = ObjectFlags(rawValue: 1 << 18)
-    /// Its deletion is written, and the context lets go of it before the save ends.
+    /// Its deletion is written, and the context releases it before the save ends.
     static let leaving = ObjectFlags(rawValue: 1 << 19)
 }

@@ -1,33 +1,34 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Names one object and says of which class it is: an object ID to hand to other queues, to keep in values and to write down.
+/// Names one object and says of which class it is: an object ID to hand to other queues, to keep in values and to write
+/// down.
 ///
 ///     let id = item.persistentID                         // PersistentID<Item>
 ///     let name = try await background.perform { try background.existingObject(with: id).name }
 ///
 ///     struct Bookmark: Codable { var item: PersistentID<Item> }      // {"item":"x-coredata://6F997B6B-…/Item/p12"}
 ///
-/// IDs are equal when they name the same row of the same store, in whatever process they were made. The ID of an object that was
-/// never saved is temporary: it holds in this process, in contexts that know the object, and it cannot be encoded. Save first,
-/// or call `obtainPermanentIDs(for:)`.
+/// IDs are equal when they name the same row of the same store, in whatever process they were made. The ID of an object
+/// that was never saved is temporary: it holds in this process, in contexts that know the object, and it cannot be
+/// encoded. Save first, or call `obtainPermanentIDs(for:)`.
 ///
 /// Apple has none for Core Data; it is what `PersistentIdentifier` is for SwiftData, with a type.
 public struct PersistentID<Object: NSManagedObject>: Hashable, Sendable {
     private let uri: ObjectURI
-    /// The ID that it was made of; an ID that was decoded is looked up where it is used.
+    /// The ID from which it was created; a decoded ID is looked up when it is used.
     private let known: NSManagedObjectID?
 
-    /// The ID of the object as it is now.
+    /// Creates the object's current ID.
     public init(_ object: Object) { self.init(unchecked: object.objectID) }
 
-    /// The ID with its type; `nil` where the objects of its entity are not of that class.
+    /// Creates the ID with its type; `nil` if the entity's objects are of another class.
     public init?(_ id: NSManagedObjectID) {
         guard id.runtime.objectClass is Object.Type else { return nil }
         self.init(unchecked: id)
     }
 
-    /// The ID that a URI stands for, of whatever store; `nil` where it is none of an object.
+    /// Creates the ID that a URI represents, of any store; `nil` if the URI is not an object's.
     public init?(uri: URL) {
         guard let uri = ObjectURI(uri.absoluteString) else { return nil }
         self.uri = uri
@@ -39,7 +40,7 @@ public struct PersistentID<Object: NSManagedObject>: Hashable, Sendable {
         known = id
     }
 
-    /// The ID as a URI, as `uriRepresentation()` of an object ID gives it.
+    /// The ID as a URI, equal to `uriRepresentation()` of the object ID.
     public var uriRepresentation: URL { uri.url }
 
     /// The name of the object's entity.
@@ -52,11 +53,12 @@ public struct PersistentID<Object: NSManagedObject>: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(uri) }
 
-    /// The object ID in the stores of the context, for a predicate for example.
+    /// Returns the object ID in the stores of the context, for example for a predicate.
     ///
     ///     request.predicate = NSPredicate(format: "unit == %@", try unit.objectID(in: context))
     ///
-    /// - Throws: 133000 where no store of the context's coordinator is the ID's, or the objects of its entity are of another class.
+    /// - Throws: 133000 if the context's coordinator does not have the ID's store, or if the entity's objects are of
+    ///   another class.
     public func objectID(in context: NSManagedObjectContext) throws -> NSManagedObjectID {
         if let known, isTemporary { return known }
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: uri.url) else {

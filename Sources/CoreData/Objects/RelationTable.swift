@@ -2,16 +2,16 @@ import Foundation
 
 /// A relationship of an object, as far as it has been looked at.
 enum RelationValue {
-    /// The row, or nothing for a new object, says what it is.
+    /// The row has the value; a new object has none.
     case unread
     case toOne(NSManagedObject?)
     case toMany(ToManyMembers)
 }
 
-/// What is known of an object's relationships, by their position: no memory until a second one is looked at.
+/// The known relationships of an object, by their position. Needs no memory until a second relationship is read.
 ///
 /// ```
-///  0                                     none has been looked at
+///  0                                     none has been read
 ///  address │ 0 │ position │ 1           one to-one has; no address: it is nil
 ///  address │ 1 │ position │ 1           one to-many has: the address of its members
 ///  60 bits       2 bits
@@ -20,10 +20,11 @@ enum RelationValue {
 ///                      └───────┴────────────┴────────────┴─      address of an object     a to-one
 ///                                                                address of members + 2   a to-many
 /// ```
-/// It belongs to one object, which empties it before it goes; a copy of it, as a loop makes one, is of use only until then.
-/// Words and not an array of ``RelationValue``: to look at one would count references to what is in it. The words hold it.
+/// It belongs to one object, which empties it before it is deallocated. A copy, as a loop makes one, is valid only
+/// until then. It consists of words and not of an array of ``RelationValue``, because reading such an array would count
+/// references. The words hold the references.
 ///
-/// As a collection it has what has been looked at, and what lies before that.
+/// As a collection it contains the relationships up to the last one that was read.
 struct RelationTable: RandomAccessCollection {
     private var word: UInt = 0
 
@@ -109,7 +110,7 @@ struct RelationTable: RandomAccessCollection {
     mutating func removeAll() {
         guard word != 0 else { return }
         let old = self
-        // First out of reach: whoever goes with the last reference to him finds it empty.
+        // Cleared first: code that runs when the last reference is released finds it empty.
         word = 0
         guard let table = old.table else { return Self.release(old.singleAddress) }
         for index in 0..<Int(table.pointee) { Self.release(table[1 + index]) }

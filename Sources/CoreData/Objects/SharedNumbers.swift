@@ -14,7 +14,7 @@ enum SharedNumbers {
     private static let floats = kept((0..<256).map { NSNumber(value: Float($0)) })
 
     private struct Numbers: @unchecked Sendable {
-        // Safe because nobody writes to it, and its numbers do not change.
+        // Safe because the memory is never written, and its numbers do not change.
         let start: UnsafePointer<NSNumber>
     }
 

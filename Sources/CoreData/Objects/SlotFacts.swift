@@ -1,6 +1,6 @@
-/// What the hot paths ask of a property, without a reference to count; see ``EntityRuntime/Slot``.
+/// The facts about a property that the hot paths read, without a reference to count; see ``EntityRuntime/Slot``.
 struct SlotFacts {
-    /// The column in the entity's row, -1 where nothing is stored.
+    /// The column in the entity's row, -1 if nothing is stored.
     let column: Int32
     /// The position among the entity's relationships, -1 for attributes.
     let relation: Int32
@@ -9,10 +9,10 @@ struct SlotFacts {
     /// The ordinal of the destination entity, -1 for attributes; and of its root.
     let destination: Int32
     let destinationRoot: Int32
-    /// The column with the entity number of a to-one's destination, -1 where there is none.
+    /// The column with the entity number of a to-one's destination, -1 if there is none.
     let entityColumn: Int32
     let isToMany: Bool
-    /// Whether the inverse is there and to-many.
+    /// Whether the inverse exists and is to-many.
     let isInverseToMany: Bool
     let isTransformable: Bool
 

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Slots by property name: what key-value coding asks first.
+/// Slots by property name: the first lookup of key-value coding.
 ///
-/// Open addressing by a hash of a few of the name's bytes. A `Dictionary` would hash every byte by a function that no
-/// attacker can predict, and a model's names come from no attacker: here a look-up costs what comparing the names costs.
+/// Open addressing by a hash of a few of the name's bytes. A `Dictionary` would hash every byte with a function that
+/// protects against attackers, but a model's names do not come from attackers. A lookup here costs as much as comparing
+/// the names.
 struct SlotTable: @unchecked Sendable {
-    // Safe because nobody writes after the initialiser; the owner frees the memory when nobody reads any more.
+    // Safe because the memory is not written after the initialiser; the owner frees it when no reader exists any more.
 
     private struct Entry {
-        /// Where the name begins in `bytes`, and how long it is; -1 for an entry without one.
+        /// The position and length of the name in `bytes`; -1 for an entry without one.
         var start: Int32
         var count: Int32
         var slot: Int
@@ -45,7 +46,7 @@ struct SlotTable: @unchecked Sendable {
         bytes.deallocate()
     }
 
-    /// The slot of the property whose name has these very bytes.
+    /// Returns the slot of the property whose name has exactly these bytes.
     func slot(_ name: String) -> Int? {
         var name = name
         return name.withUTF8 { text in

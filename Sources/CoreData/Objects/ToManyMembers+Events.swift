@@ -2,7 +2,7 @@
 extension ToManyMembers {
     // MARK: Leaving and coming back
 
-    /// The owner is there again without them: those that the store has were removed.
+    /// The owner was restored without its members: the members in the store count as removed.
     func becomeEmptied() {
         guard let left else { return }
         self.left = nil
@@ -11,7 +11,7 @@ extension ToManyMembers {
         if isOrdered { orderBefore = left }
     }
 
-    /// The store has none of them, because it has lost their owner.
+    /// The store has no members, because it has lost their owner.
     func becomeNew() {
         sortOut()
         if !isKnown { know([]) }
@@ -21,17 +21,17 @@ extension ToManyMembers {
 
     // MARK: Before the event
 
-    /// Remembers from now on how the members are, without a copy of them.
+    /// Begins to record the changes of the members, without a copy of them.
     func beginJournal() {
         if journal == nil { journal = [] }
     }
 
     func endJournal() { journal = nil }
 
-    /// What was done since the journal began.
+    /// The changes since the journal began.
     var journalSteps: [Step] { journal ?? [] }
 
-    /// The members as they were when the journal began.
+    /// The members at the beginning of the journal.
     var membersBeforeEvent: [NSManagedObject] {
         var before = MemberList(members)
         for step in (journal ?? []).reversed() {

@@ -1,8 +1,9 @@
-// The members on top of what the store has now, and changes that are none any more.
+// Applies members' changes to the current members of the store, and forgets changes that are no longer changes.
 extension ToManyMembers {
-    /// The store has other members now: what was added, removed and moved here is done to those. ``MergedOrder`` tells the order.
+    /// Replaces the stored members and applies the additions, removals and moves of this context to them.
+    /// ``MergedOrder`` decides the order.
     ///
-    /// `keepsOrder` false gives up the moves.
+    /// With `keepsOrder` false, moves are discarded.
     func rebase(onto stored: [NSManagedObject], keepsOrder: Bool = true) {
         guard isKnown else { return }
         sortOut()
@@ -29,7 +30,8 @@ extension ToManyMembers {
         }
     }
 
-    /// Additions and removals are none of which the closure says so; it is told whether the object was added.
+    /// Forgets the additions and removals for which the closure returns true; its second argument says whether the
+    /// object was added.
     func forgetChanges(where isVoid: (NSManagedObject, Bool) -> Bool) {
         sortOut()
         for reference in addedSet where isVoid(reference.object, true) {
@@ -51,11 +53,11 @@ extension ToManyMembers {
         for object in members where isGone(object) { _ = list.remove(object) }
     }
 
-    /// Moves that lead to where all was before are none.
+    /// Forgets moves that restore the former order.
     func forgetVoidMoves() {
         sortOut()
         guard addedSet.isEmpty, removedSet.isEmpty else { return }
-        // What had come when the first one went is none of them.
+        // Members that were added before the first move are not part of it.
         if isReordered, let orderBefore {
             let present = Set(members.map(ObjectReference.init))
             let before = orderBefore.filter { present.contains(ObjectReference($0)) }

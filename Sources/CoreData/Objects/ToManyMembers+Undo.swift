@@ -1,7 +1,7 @@
-// Members as they were: what undo puts back.
+// Former members, which undo restores.
 extension ToManyMembers {
-    /// Takes the steps back, the last one first; as far as the members have not become others meanwhile. Whoever is not here any more
-    /// does not come back.
+    /// Undoes the steps, the last one first, as far as the members have not been replaced meanwhile. Members for which
+    /// `isHere` is false are not restored.
     func takeBack(_ steps: [Step], isHere: (NSManagedObject) -> Bool) {
         for step in steps.reversed() {
             switch step {
@@ -27,7 +27,7 @@ extension ToManyMembers {
         return found.map(\.object)
     }
 
-    /// What others did meanwhile stays.
+    /// Changes that were made meanwhile stay.
     private func takeBack(_ before: [NSManagedObject], _ after: [NSManagedObject]) {
         guard isKnown else { return }
         if members.elementsEqual(after, by: ===) { return replaceAll(with: before) }

@@ -1,42 +1,43 @@
-/// The members of one object's to-many relationship, whether they have been read or not.
+/// The members of one object's to-many relationship, read or not.
 ///
-/// Until they are read, additions and removals are only noted, so that setting `item.unit` does not read all items of
-/// the unit. Reading applies what was noted. `added` and `removed` are always relative to what the store has.
+/// Until they are read, additions and removals are only recorded, so that setting `item.unit` does not read all items
+/// of the unit. Reading applies the records. `added` and `removed` are always relative to the store's members.
 ///
 /// ```
-/// noted ──read──▶ known          add, remove: allowed in both
+/// recorded ──read──▶ known          add, remove: allowed in both
 /// ```
-/// Who is added and removed, or the other way round, while the members are not known may have been one or not: what was noted last
-/// holds. Only where each member's to-one tells whose it is, opposites are no change.
+/// If an object is added and removed, or the reverse, while the members are not known, it may have been a member or
+/// not: the last record counts. Opposite records cancel each other only if each member's to-one names its owner.
 ///
-/// Changes go to a list first, and from there into sets when somebody asks what was added or removed: of most
-/// relationships, which are kept by the column of a to-one, nobody does.
+/// Changes are first appended to a list, and are moved into sets when `added` or `removed` is read. For most
+/// relationships, which are stored in the column of a to-one, that never happens.
 final class ToManyMembers {
     let isOrdered: Bool
-    /// Whether each member's to-one tells whose it is.
+    /// Whether each member's to-one names its owner.
     let isKeptByMembers: Bool
-    // As with the fields of an object, nobody else looks at one while it changes.
+    // As with the fields of an object, no other code reads a variable while it changes.
 
     /// Whether the list is complete.
     @exclusivity(unchecked) private(set) var isKnown: Bool
-    /// Whether of an object the opposite was noted of what had been noted before, while the members are not known.
+    /// Whether opposite records of one object exist while the members are not known.
     @exclusivity(unchecked) private(set) var hasOpposites = false
-    /// Changes that are not in the sets yet. It lies where an addition touches no other line of the processor's cache.
+    /// Changes that are not in the sets yet. Its position in memory lets an addition touch no other cache line.
     @exclusivity(unchecked) private var log: [Change] = []
-    /// In order where that matters; without order they come as they were read and added.
+    /// In order for an ordered relationship; otherwise in the order in which they were read and added.
     @exclusivity(unchecked) var list = MemberList()
     @exclusivity(unchecked) var addedSet: Set<ObjectReference> = []
-    /// In an unread order also those that went and came back, which are in `addedSet` too: they stand at the end.
+    /// In an unread ordered relationship it also has members that were removed and added again, which are in
+    /// `addedSet`, too: they are at the end.
     @exclusivity(unchecked) var removedSet: Set<ObjectReference> = []
     /// Additions in the order in which they came, while the members are not known.
     @exclusivity(unchecked) var noted: [NSManagedObject] = []
     /// Members that stay changed places among each other.
     @exclusivity(unchecked) var isReordered = false
-    /// The members as they were before the first of them was moved, as far as that is known.
+    /// The members before the first of them was moved, as far as they are known.
     @exclusivity(unchecked) var orderBefore: [NSManagedObject]?
     /// The members that the store has of an owner that is deleted, and has none any more.
     @exclusivity(unchecked) var left: [NSManagedObject]?
-    /// What was done to known members since the event began, once something has to remember how they were.
+    /// The changes of known members since the event began, from the first time that former members are needed.
     @exclusivity(unchecked) var journal: [Step]?
 
     private enum Change {
@@ -44,7 +45,7 @@ final class ToManyMembers {
         case remove(NSManagedObject)
     }
 
-    /// One thing that was done to the members; positions are -1 where they were not known.
+    /// One change of the members; positions are -1 if they were not known.
     enum Step {
         case insertion(NSManagedObject)
         case removal(NSManagedObject, at: Int)
@@ -59,7 +60,8 @@ final class ToManyMembers {
 
     // MARK: Asking
 
-    /// A list of them all, which costs a step for each: for one there are ``subscript(_:)`` and ``contains(_:)``.
+    /// A list of all members, which costs a step for each; for a single member use ``subscript(_:)`` and
+    /// ``contains(_:)``.
     var members: [NSManagedObject] { list.members }
 
     var count: Int { list.count }
@@ -76,24 +78,24 @@ final class ToManyMembers {
         return addedSet.contains(ObjectReference(object))
     }
 
-    /// What is a member and is none in the store.
+    /// The members that are not members in the store.
     var added: Set<ObjectReference> {
         sortOut()
         return addedSet
     }
 
-    /// What is no member and is one in the store.
+    /// The store's members that are not members here.
     var removed: Set<ObjectReference> {
         sortOut()
         return hasOpposites ? removedSet.subtracting(addedSet) : removedSet
     }
 
-    /// What is a member, none in the store, and does not pass.
+    /// Returns the added members that do not pass.
     func added(except passes: (NSManagedObject) -> Bool) -> [NSManagedObject] {
         let isDoubtful =
             addedSet.contains { !passes($0.object) }
             || log.contains { if case .add(let object) = $0 { !passes(object) } else { false } }
-        // Only then what was added is told from what was removed again.
+        // Only then additions must be separated from removals.
         return isDoubtful ? added.lazy.map(\.object).filter { !passes($0) } : []
     }
 
@@ -102,7 +104,7 @@ final class ToManyMembers {
         return !log.isEmpty || !addedSet.isEmpty || !removedSet.isEmpty || isReordered
     }
 
-    /// The members that the store has, for a known relationship; order is kept where nothing was moved.
+    /// The store's members, for a known relationship; in their order if no member was moved.
     var committedMembers: [NSManagedObject] {
         if let left { return left }
         let added = added
@@ -111,7 +113,7 @@ final class ToManyMembers {
 
     // MARK: Reading
 
-    /// Takes what the store has, and applies what was noted.
+    /// Sets the store's members, and applies the recorded changes.
     func know(_ stored: [NSManagedObject]) {
         guard !isKnown else { return }
         sortOut()
@@ -143,7 +145,7 @@ final class ToManyMembers {
         removedSet.subtract(returned)
     }
 
-    /// Who was added several times stands where the last addition puts it.
+    /// For an object that was added several times, the last addition determines its position.
     private func forgetEarlierNotes() {
         var later: Set<ObjectReference> = []
         noted = noted.reversed().filter { later.insert(ObjectReference($0)).inserted }.reversed()
@@ -190,7 +192,7 @@ final class ToManyMembers {
         return true
     }
 
-    /// An object that was removed is added again, and nobody knows whether the store has it.
+    /// Records that a removed object is added again, while it is not known whether the store has it.
     private func noteReturn(of object: NSManagedObject) {
         journal?.append(.insertion(object))
         hasOpposites = true
@@ -199,14 +201,15 @@ final class ToManyMembers {
         noted.append(object)
     }
 
-    /// An object that was added is removed again, and nobody knows whether the store has it, unless the object is new.
+    /// Records that an added object is removed again, while it is not known whether the store has it; a new object it
+    /// does not have.
     private func noteDeparture(of object: NSManagedObject) {
         journal?.append(.removal(object, at: -1))
         hasOpposites = true
         if object.isStored { removedSet.insert(ObjectReference(object)) }
     }
 
-    /// The store has the object, or has it not, as it is to be: there is nothing to note of it.
+    /// Forgets the record of an object, because the store's state is the wanted one.
     func forgetNote(of object: NSManagedObject) {
         guard !isKnown else { return }
         sortOut()
@@ -214,10 +217,10 @@ final class ToManyMembers {
         removedSet.remove(ObjectReference(object))
     }
 
-    /// The object's to-one was set to this owner, and was not before.
+    /// Records that the object's to-one was set to this owner and was not before.
     ///
-    /// That is a change also where the members, read at another time than the object's row, have it already: whoever deletes the owner is to
-    /// find that it has become another one.
+    /// This is a change even if the members, which were read at another time than the object's row, contain the object
+    /// already: a deletion of the owner by another writer must become a conflict.
     func gain(_ object: NSManagedObject) -> Bool {
         if isKnown, add(object) { return true }
         if !isKnown { journal?.append(.insertion(object)) }
@@ -225,7 +228,8 @@ final class ToManyMembers {
         return true
     }
 
-    /// The object's to-one was this owner, and is no longer; as with ``gain(_:)``, also where the members do not have it.
+    /// Records that the object's to-one referred to this owner and does not any more; as with ``gain(_:)``, even if the
+    /// members do not contain it.
     func lose(_ object: NSManagedObject) -> Bool {
         if isKnown, remove(object) { return true }
         if !isKnown { journal?.append(.removal(object, at: -1)) }
@@ -233,7 +237,7 @@ final class ToManyMembers {
         return true
     }
 
-    /// Puts the object at a position of an ordered relationship whose members are known.
+    /// Inserts the object at a position of an ordered relationship with known members.
     func insert(_ object: NSManagedObject, at index: Int) {
         guard !contains(object) else { return }
         journal?.append(.insertion(object))
@@ -247,7 +251,8 @@ final class ToManyMembers {
         let moved = objects.filter { object in
             guard let position = list.remove(object) else { return false }
             journal?.append(.removal(object, at: position))
-            // Each has lost those that are moved before it: where all stood at the index, they come back to their places.
+            // Each index decreases by the moved members before it. If all were at the index, they return to their
+            // positions.
             if position != index { isReordered = true }
             return true
         }
@@ -259,7 +264,7 @@ final class ToManyMembers {
         }
     }
 
-    /// Replaces all members; those that go and come are noted as changes.
+    /// Replaces all members, and records the removed and added ones.
     func replaceAll(with objects: [NSManagedObject]) {
         var wanted: Set<ObjectReference> = []
         wanted.reserveCapacity(objects.count)
@@ -277,7 +282,7 @@ final class ToManyMembers {
         list = MemberList(unique)
     }
 
-    /// Whoever can take a removal back may want to know that all is in its place again.
+    /// Records the order, so that a removal that is undone restores the positions.
     private func noteOrder() {
         if isOrdered, journal != nil, orderBefore == nil, !isReordered { orderBefore = members }
     }
@@ -298,7 +303,7 @@ final class ToManyMembers {
         return copy
     }
 
-    /// What is, is what the store has.
+    /// Makes the current members the store's members.
     func commit() {
         hasOpposites = false
         orderBefore = nil
@@ -324,7 +329,8 @@ final class ToManyMembers {
 
     /// Puts logged changes into the sets.
     ///
-    /// Additions alone, or removals alone, do not cancel each other out: that there are any is a change, without looking closer.
+    /// Additions alone, or removals alone, do not cancel each other out: that there are any is a change, without
+    /// looking closer.
     func sortOut(unlessUniform: Bool = false) {
         guard !log.isEmpty else { return }
         if unlessUniform, addedSet.isEmpty, removedSet.isEmpty {

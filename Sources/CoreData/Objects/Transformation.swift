@@ -4,8 +4,8 @@ import Foundation
 
 /// Transformable attributes at the store's boundary: object to bytes and back.
 enum Transformation {
-    /// The object that the bytes stand for; the bytes themselves where nobody can tell, so that they are not taken for nil: users see them
-    /// where ``failure(of:attribute:)`` has nothing to say.
+    /// Returns the object that the bytes represent. If no transformer can read them, returns the bytes themselves, so
+    /// that they do not count as nil: users get them unless ``failure(of:attribute:)`` returns an error.
     static func value(from data: Data, attribute slot: EntityRuntime.Slot) -> Value {
         let object: Any? =
             switch transformer(slot) {
@@ -17,8 +17,8 @@ enum Transformation {
         return object.map { .opaque(box($0)) } ?? .data(data)
     }
 
-    /// Why the bytes could not be made an object, though they should be one: they are an archive, or belong to a transformer. Such a value
-    /// is nil for users. `nil` for bytes that others may read, such as what is encoded for a `Codable` property.
+    /// Returns an error if the bytes should be readable but are not: they are an archive, or belong to a transformer.
+    /// Users then read nil. Returns `nil` for bytes that other code may read, such as those of a `Codable` property.
     static func failure(of data: Data, attribute slot: EntityRuntime.Slot) -> (any Error)? {
         let reason: String
         switch transformer(slot) {
@@ -48,7 +48,8 @@ enum Transformation {
         return data
     }
 
-    /// The name by which a transformer lists the class: `NSDate` for a `Date`. Values that Foundation has no class for keep their type's name.
+    /// The name by which a transformer lists the class: `NSDate` for a `Date`. Values that Foundation has no class for
+    /// keep their type's name.
     private static func className(of object: Any) -> String {
         let name = String(describing: type(of: object as AnyObject))
         return name == "__SwiftValue" ? String(describing: type(of: object)) : name

@@ -1,8 +1,8 @@
 import CoreDataStore
 
-/// Where it is told that a value cannot be read: its bytes are in a file that is not there, or are no archive though they should be.
+/// Reports that a value cannot be read: its bytes are in a file that does not exist, or are a corrupted archive.
 enum UnreadableValues {
-    /// Tells the context's listener, if it has one, else the log: `'photo' of Item 7 could not be read: …`.
+    /// Calls the context's listener, if it has one, else logs: `'photo' of Item 7 could not be read: …`.
     static func tell(_ error: any Error, _ what: String, _ context: NSManagedObjectContext?) {
         let reason = (error as? ExternalDataFailure)?.message ?? error.localizedDescription
         let message = "\(what) could not be read: \(reason)"

@@ -2,11 +2,11 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// The collections and dictionaries of an archived predicate: as text they would be read as aggregates, and a set would have
-/// an order.
+/// The collections and dictionaries of an archived predicate: as text they would be read as aggregates, and a set would
+/// have an order.
 ///
-/// Each stands in the text as a variable. What it is lies beside, as arrays of texts: a word for its kind, then its members,
-/// or keys and values in turn.
+/// Each is represented in the text by a variable. Its content is archived beside the text, as arrays of texts: a word
+/// for its kind, then its members, or alternating keys and values.
 ///
 ///     name IN $OpenCoreDataConstant0      ["array", "\"x\"", "\"y\""]
 struct ArchivedConstants {
@@ -17,7 +17,7 @@ struct ArchivedConstants {
 
     init() {}
 
-    /// What is archived in the place of the expression; `nil` for one that a text will do for.
+    /// Returns the variable that is archived instead of the expression; `nil` if its text suffices.
     mutating func variable(for expression: ExpressionNode) -> ExpressionNode? {
         guard case .constant(let constant) = expression, let list = Self.list(of: constant) else { return nil }
         lists.append(list)

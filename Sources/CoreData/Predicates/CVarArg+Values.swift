@@ -2,8 +2,8 @@
 
 import Foundation
 
-// What may be an argument of a format. The formats of this module take the Swift values themselves; the encodings
-// are for C's argument lists, which get an object whose life the list keeps.
+// The values that may be arguments of a format. This module's formats take the Swift values themselves. The encodings
+// are for C's argument lists, which get an object that the list keeps alive.
 
 extension NSObject: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }

@@ -1,7 +1,7 @@
 import CObjectRuntime
 
-/// The methods of a class, where its instances find them: the words of its metadata, in the order in which the methods were
-/// declared, the superclass's first.
+/// The method table of a class: the words of its metadata, in the order in which the methods were declared, the
+/// superclass's first.
 ///
 /// ```
 ///    2 destroyer, 1 values │ kind │ superclass │ flags │ instance size │ sizes │ descriptor │ … │ methods …
@@ -11,7 +11,7 @@ struct ClassMethods {
     private let words: UnsafeMutablePointer<UInt>
     private let indices: Range<Int>
 
-    /// `nil` on platforms where the words are others.
+    /// `nil` on platforms with another layout.
     init?(_ type: AnyClass) {
         #if os(Linux) && (arch(x86_64) || arch(arm64))
             words = unsafeBitCast(type, to: UnsafeMutablePointer<UInt>.self)
@@ -24,10 +24,10 @@ struct ClassMethods {
         #endif
     }
 
-    /// The methods, as they are now.
+    /// The current methods.
     var table: [Int: UInt] { Dictionary(uniqueKeysWithValues: indices.map { ($0, words[$0]) }) }
 
-    /// What is written about the type itself.
+    /// The type's descriptor.
     var description: UnsafeRawPointer? { UnsafeRawPointer(bitPattern: words[5]) }
 
     func canReplace(_ index: Int) -> Bool { indices.contains(index) && ocd_is_writable(words + index) }
@@ -39,15 +39,16 @@ struct ClassMethods {
     }
 }
 
-/// Methods that another class than their own is to have: those that a class overrides.
-struct MethodGraft {
-    /// By place: what stands there where a class inherits, and what is to stand there instead.
+/// Methods that replace another class's methods: those that a class overrides.
+struct MethodOverride {
+    /// By index: the values of a class that inherits the method, and the replacement.
     private let methods: [Int: (old: Set<UInt>, new: UInt)]
 
     /// - Parameters:
-    ///   - overriding: a subclass of `base` that overrides what is to be grafted; never instantiated.
-    ///   - count: how many methods it overrides; where another number is found, there is nothing to be grafted.
-    ///   - plain: two that override nothing: where they differ, as in their initialisers, every subclass does.
+    ///   - overriding: a subclass of `base` that overrides the methods to replace; never instantiated.
+    ///   - count: the number of overridden methods; if another number is found, nothing is replaced.
+    ///   - plain: two subclasses that override nothing: where they differ, for example in their initialisers, every
+    ///     subclass does.
     init(_ overriding: AnyClass, count: Int, plain: (AnyClass, AnyClass), base: AnyClass) {
         guard let old = ClassMethods(base)?.table, let new = ClassMethods(overriding)?.table,
             let first = ClassMethods(plain.0)?.table, let second = ClassMethods(plain.1)?.table
@@ -64,10 +65,10 @@ struct MethodGraft {
         methods = found.count == count ? found : [:]
     }
 
-    /// Whether there is something to be grafted.
+    /// Whether there is something to replace.
     var isFound: Bool { !methods.isEmpty }
 
-    /// Whether a class has the methods in the places where they are looked for, and can be given others.
+    /// Returns whether a class has the methods at the expected indexes, and can get others.
     func fits(_ type: AnyClass) -> Bool {
         guard isFound, let target = ClassMethods(type) else { return false }
         let table = target.table
@@ -76,7 +77,7 @@ struct MethodGraft {
         }
     }
 
-    /// Gives the methods to a class that is `base` or below it, where it has none of its own.
+    /// Replaces the methods of `base` or a subclass of it, except those that the class itself overrides.
     func apply(to type: AnyClass) {
         guard let target = ClassMethods(type) else { return }
         for (index, present) in target.table {
@@ -84,7 +85,7 @@ struct MethodGraft {
         }
     }
 
-    /// Whether a class has methods of its own in place of one of these.
+    /// Returns whether a class overrides one of these methods.
     func isOverridden(in type: AnyClass) -> Bool {
         guard let table = ClassMethods(type)?.table else { return false }
         return methods.contains { index, method in

@@ -56,7 +56,7 @@ enum FoundationPredicate {
             return nil
         }
         let question = Question()
-        // The class is another; what is called is Foundation's method, whatever overrides it.
+        // The class is another one, but Foundation's method is called, whatever overrides it.
         Unmanaged<AskedPredicate>.fromOpaque(Unmanaged.passUnretained(predicate).toOpaque()).takeUnretainedValue()
             .ask(question)
         return question.payload
@@ -81,8 +81,8 @@ enum FoundationPredicate {
         }
     }
 
-    /// An instance of a class that is derived of Foundation's comparisons, which have no initialiser: its part of the memory
-    /// is as if `init(block:)` had run. `nil` where Foundation has another layout.
+    /// An instance of a class that is derived of Foundation's comparisons, which have no initialiser: its part of the
+    /// memory is as if `init(block:)` had run. `nil` where Foundation has another layout.
     static func allocate(_ type: NSPredicate.Type, _ payload: PredicatePayload) -> UnsafeMutableRawPointer? {
         guard let layout else { return nil }
         let model = NSPredicate(block: block(payload))
@@ -95,7 +95,7 @@ enum FoundationPredicate {
             let memory = ocd_allocate_object(metadata(type))
             memory.advanced(by: start).copyMemory(
                 from: Unmanaged.passUnretained(model).toOpaque().advanced(by: start), byteCount: mark + 1 - start)
-            // The model gives up its own reference when it goes.
+            // The model releases its own reference when it is deallocated.
             ocd_retain(reference)
             return memory
         }

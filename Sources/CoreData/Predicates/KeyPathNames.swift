@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// The names that Swift key paths have in a model: `\Book.author?.name` is "author.name".
+/// The names of Swift key paths in a model: `\Book.author?.name` is "author.name".
 ///
-/// Stored properties print their names. Accessors that are computed, as managed properties are, do not, so generated
-/// code lists them (``ManagedKeyPaths``); what is still unknown is asked of ``setProbe(_:)``.
+/// Stored properties print their names. Computed accessors, such as managed properties, do not, so generated code lists
+/// them (``ManagedKeyPaths``). Names that are still unknown are requested from ``setProbe(_:)``.
 package enum KeyPathNames {
     private struct Table {
         var names: [AnyKeyPath: String] = [:]
         /// The names of computed components by how they print, so that they are known inside longer paths.
         var components: [Substring: String] = [:]
         var probe: (@Sendable (AnyKeyPath) -> String?)?
-        /// The classes whose lists were taken in.
+        /// The classes whose lists were read.
         var listed: Set<ObjectIdentifier> = []
     }
 
@@ -23,7 +23,7 @@ package enum KeyPathNames {
     /// Guards the tables.
     private static let shared = Mutex(SharedTable())
 
-    /// The key that a key path stands for; `nil` when nobody knows.
+    /// Returns the key of a key path; `nil` if it is not known.
     package static func name(for keyPath: AnyKeyPath) -> String? {
         let (known, components, probe) = shared.withLock { shared in
             (shared.table.names[keyPath], shared.table.components, shared.table.probe)
@@ -58,13 +58,13 @@ package enum KeyPathNames {
         return true
     }
 
-    /// The name that a key path of stored properties prints; `nil` where one of them is computed.
+    /// Returns the name that a key path of stored properties prints; `nil` if one of them is computed.
     package static func printedName(of keyPath: AnyKeyPath) -> String? { derivedName(String(describing: keyPath)) }
 
     /// Makes a property known. Called once for each by generated code, before the first use of its key path.
     package static func register(_ keyPath: AnyKeyPath, name: String) { remember(keyPath, name) }
 
-    /// Sets who is asked about unknown key paths instead of ``KeyPathProbe``; `nil` for that.
+    /// Sets a replacement for ``KeyPathProbe`` that finds unknown key paths; `nil` restores it.
     package static func setProbe(_ probe: (@Sendable (AnyKeyPath) -> String?)?) {
         shared.withLock { $0.table.probe = probe }
     }
@@ -87,7 +87,7 @@ package enum KeyPathNames {
         let value: Value
     }
 
-    /// The name that a key path's description tells.
+    /// Returns the name in a key path's description.
     ///
     ///     \Book.author?.name                       // author.name
     ///     \Book.<computed 0x1234 (String)>         // by the table of components

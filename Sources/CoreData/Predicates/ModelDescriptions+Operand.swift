@@ -18,7 +18,7 @@ extension NSEntityDescription: PredicateObject {
         }
     }
 
-    /// Entities are the same by their names: those of equal models are.
+    /// Entities are equal if their names are: those of equal models are.
     package func isSamePredicateObject(as other: any PredicateObject) -> Bool {
         (other as? NSEntityDescription).map { $0 === self || $0.name == name } ?? false
     }

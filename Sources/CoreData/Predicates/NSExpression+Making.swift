@@ -30,13 +30,13 @@ extension ExpressionMaking where Self: NSExpression {
     /// The object that is evaluated: `SELF`.
     public static func expressionForEvaluatedObject() -> NSExpression { make(node: .evaluatedObject) }
 
-    /// `$name`, whose value comes with the evaluation.
+    /// Creates `$name`, whose value is given with the evaluation.
     public init(forVariable string: String) { self.init(node: .variable(string)) }
 
-    /// A property of the evaluated object, or of what it refers to: `"author.name"`, `"books.@count"`.
+    /// Creates a key path of the evaluated object: `"author.name"`, `"books.@count"`.
     public init(forKeyPath keyPath: String) { self.init(node: ExpressionNode(keyPath: keyPath)) }
 
-    /// The property that a Swift key path leads to, by its name in the model. See `KeyPathNames`.
+    /// Creates the property of a Swift key path, by its name in the model. See `KeyPathNames`.
     public init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = KeyPathNames.name(for: keyPath) else {
             preconditionFailure("The key path \(keyPath) has no name: use NSExpression(forKeyPath: \"…\")")

@@ -53,7 +53,7 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
-    /// What the function is sent to; for a function of the language, the object that has them.
+    /// The receiver of the function; for a function of the language, the object that implements it.
     public var operand: NSExpression {
         switch node {
         case .message(let target, _, _): return .make(node: target)
@@ -106,13 +106,13 @@ extension ExpressionMaking where Self: NSExpression {
         }
     }
 
-    /// What a conditional expression is where its predicate is true.
+    /// The value of a conditional expression if its predicate is true.
     public var `true`: NSExpression {
         guard case .conditional(_, let yes, _) = node else { unavailable("true") }
         return .make(node: yes)
     }
 
-    /// What a conditional expression is where its predicate is false.
+    /// The value of a conditional expression if its predicate is false.
     public var `false`: NSExpression {
         guard case .conditional(_, _, let no) = node else { unavailable("false") }
         return .make(node: no)

@@ -2,7 +2,8 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Expressions whose value is what a fetch finds: `FETCH(request, context, NO)`, or how much, `FETCH(request, context, YES)`.
+/// Expressions whose value is the result of a fetch, `FETCH(request, context, NO)`, or its count, `FETCH(request,
+/// context, YES)`.
 ///
 ///     let lent = NSFetchRequestExpression.expression(
 ///         forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context), countOnly: false)
@@ -10,16 +11,16 @@ import Foundation
 ///         leftExpression: .expressionForEvaluatedObject(), rightExpression: lent, modifier: .direct, type: .in)
 ///     // SELECT … FROM ZLOAN …; then SELECT … FROM ZBOOK t0 WHERE t0.Z_PK IN (?, …)
 ///
-/// The fetch runs once for each fetch or evaluation of the predicate, before it, in the context of the expression.
+/// The fetch runs once before each fetch or evaluation of the predicate, in the context of the expression.
 ///
-/// Differs from Apple: it makes expressions, and is no class of them.
+/// Differs from Apple: this type makes expressions, and is not their class.
 public enum NSFetchRequestExpression {
-    /// An expression whose value is what a fetch finds, or how much.
+    /// Returns an expression whose value is the result of a fetch, or its count.
     ///
     /// - Parameters:
     ///   - fetch: an expression whose value is an `NSFetchRequest`.
     ///   - context: an expression whose value is an `NSManagedObjectContext`.
-    ///   - countFlag: whether the number is wanted alone.
+    ///   - countFlag: whether the value is the count.
     public static func expression(
         forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
     ) -> NSExpression {
@@ -32,9 +33,10 @@ enum FetchExpressions {
     private static let depthLimit = 16
     private static let depthKey = "org.opencoredata.fetch-depth"
 
-    /// What `FETCH(request, context, countOnly)` gives.
+    /// Returns the value of `FETCH(request, context, countOnly)`.
     ///
-    /// - Throws: ``PredicateFailure`` where the first is no request or the second no context; what the fetch throws.
+    /// - Throws: ``PredicateFailure`` if the first value is no request or the second no context; the errors of the
+    ///   fetch.
     static func value(_ request: Operand, _ context: Operand, _ countOnly: Bool) throws -> Operand {
         guard let request = object(request) as? AnyFetchRequest else {
             throw PredicateFailure(
@@ -46,7 +48,7 @@ enum FetchExpressions {
                 .evaluation,
                 Diagnostic(.error, "the second argument of FETCH is a managed object context, not \(context.kindName)"))
         }
-        // A request whose predicate fetches by that very request would go on for ever.
+        // A request whose predicate fetches with that same request would recurse without end.
         let thread = Thread.current
         let depth = thread.threadDictionary[depthKey] as? Int ?? 0
         guard depth < depthLimit else {

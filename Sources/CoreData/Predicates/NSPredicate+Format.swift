@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import Foundation
 
 extension PredicateMaking where Self: NSPredicate {
-    /// Makes a predicate that every object fulfils, as a stand-in where one is wanted.
+    /// Creates a placeholder: a predicate that is true for every object.
     public init() { self.init(predicateNode: .constant(true)) }
 
     /// Makes a predicate from the predicate language.
@@ -44,7 +44,7 @@ extension PredicateMaking where Self: NSPredicate {
                 predicateFormat, (arguments ?? []).map(OperandBridging.formatArgument)))
     }
 
-    /// The predicate with values for its variables; a variable without one stays and must get it later.
+    /// Returns the predicate with values for its variables; a variable without a value stays and must get one later.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         let values = variables.mapValues(OperandBridging.expression)
         let node = predicateNode

@@ -3,17 +3,17 @@ import CoreDataPrimitives
 import Foundation
 
 extension NSPredicate {
-    /// The predicate's tree, whoever made it: compounds of Foundation's are taken apart, code becomes a block.
+    /// The predicate's tree, whatever its class: Foundation's compounds are decomposed, code becomes a block.
     package var node: PredicateNode {
         if let stored = self as? any StoredPredicate { return stored.storedNode }
         if let compound = self as? NSCompoundPredicate {
-            PredicateGrafts.see(type(of: compound))
+            PredicateMethodOverrides.see(type(of: compound))
             return PredicateNode(compound.compoundPredicateType, compound.subpredicates.map(\.node))
         }
         if let payload = FoundationPredicate.payload(of: self) { return payload.node }
         // A subclass may evaluate as it likes.
         if type(of: self) == NSPredicate.self, let constant = FoundationPredicate.constant(of: self) {
-            return PredicateNode(constant, isCopyKnown: PredicateGrafts.isFoundationKnown)
+            return PredicateNode(constant, isCopyKnown: PredicateMethodOverrides.isFoundationKnown)
         }
         return .block(
             PredicateBlock(origin: self) { [self] object, variables in
@@ -24,7 +24,7 @@ extension NSPredicate {
             })
     }
 
-    /// The predicate that a tree stands for, of the class that Apple has for it.
+    /// Returns the predicate of a tree, in the class that Apple has for it.
     package static func make(node: PredicateNode) -> NSPredicate {
         switch node {
         case .constant(let value): return NSPredicate(value: value)
@@ -48,8 +48,8 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
-    /// A truth value of Foundation's own class. Where copies of compounds are Foundation's, one that is false may be such a
-    /// copy, whatever the original said: it is refused then, and selects nothing by mistake.
+    /// A truth value of Foundation's own class. Where copies of compounds are Foundation's, one that is false may be
+    /// such a copy, whatever the original said: it is refused then, and selects nothing by mistake.
     init(_ constant: Bool, isCopyKnown: Bool) {
         guard !constant, !isCopyKnown else {
             self = .constant(constant)
@@ -92,16 +92,16 @@ protocol StoredPredicate: NSPredicate {
     var storedNode: PredicateNode { get }
 }
 
-/// What it takes to evaluate a predicate of ours.
+/// The data needed to evaluate a predicate of this module.
 final class PredicatePayload {
     let node: PredicateNode
-    private let evaluator: Lazily<PredicateEvaluator>
-    private let hasFetch: Lazily<Bool>
+    private let evaluator: Lazy<PredicateEvaluator>
+    private let hasFetch: Lazy<Bool>
 
     init(_ node: PredicateNode) {
         self.node = node
-        evaluator = Lazily { PredicateEvaluator(node) }
-        hasFetch = Lazily { (try? node.flattened())?.hasFetch ?? false }
+        evaluator = Lazy { PredicateEvaluator(node) }
+        hasFetch = Lazy { (try? node.flattened())?.hasFetch ?? false }
     }
 
     /// Whether the object satisfies the predicate; false, and a report, where Apple raises.
@@ -120,7 +120,7 @@ final class PredicatePayload {
     }
 }
 
-/// Makes predicates of trees, for modules above this one.
+/// Makes predicates from trees, for modules above this one.
 package enum PredicateTrees {
     package static func predicate(_ node: PredicateNode) -> NSPredicate { NSPredicate(predicateNode: node) }
 }

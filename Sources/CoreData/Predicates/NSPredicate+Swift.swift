@@ -3,8 +3,9 @@ import CoreDataPrimitives
 import Foundation
 
 extension PredicateMaking where Self: NSPredicate {
-    /// Makes a predicate that a store can follow from one of Swift's; `nil`, and a line in the log, for what the predicate
-    /// language cannot say: regular expressions, tests of a text's characters. ``init(validating:)`` throws instead.
+    /// Creates a predicate that stores support from one of Swift's. `nil`, and a line in the log, for features that the
+    /// predicate language does not have: regular expressions, tests of a text's characters. ``init(validating:)``
+    /// throws instead.
     ///
     ///     request.predicate = NSPredicate(#Predicate<Book> { $0.pages > 300 && $0.author?.name == name })
     ///     // pages > 300 AND author.name == "Jane"
@@ -63,7 +64,7 @@ enum SwiftPredicates {
         return KeyPathNames.name(for: keyPath)
     }
 
-    /// The entities whose objects are of the class, by the models that were loaded.
+    /// Returns the entities whose objects are of the class, in the loaded models.
     private static func entityNames(of type: Any.Type, _ isBelow: (Any.Type) -> Bool) -> [String]? {
         guard let type = type as? NSManagedObject.Type else { return nil }
         ManagedObjectClasses.shared.learn(type)

@@ -20,7 +20,7 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
         self.init(keyedBy: key, ascending: ascending, .code(cmptr))
     }
 
-    /// Sorts by the property that a Swift key path leads to; it need not be comparable in Swift.
+    /// Sorts by the property of a Swift key path; its type need not be comparable in Swift.
     public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(
             keyedBy: KeyPathNames.name(for: keyPath), ascending: ascending, .order(.literal), keyPath: keyPath)
@@ -44,7 +44,7 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
     /// Does nothing: a sort descriptor from an archive can be used at once.
     public func allowEvaluation() {}
 
-    /// What a store needs to know; `nil` for a descriptor with a comparator on a Swift key path.
+    /// The order as stores need it; `nil` for a descriptor with a comparator on a Swift key path.
     package var ordering: SortOrdering? {
         if let keyed = self as? KeyedSortDescriptor {
             return SortOrdering(key: keyed.storedKey, ascending: ascending, comparison: keyed.comparison.summary)
@@ -102,14 +102,14 @@ private enum SortDescriptorInstance {
 
     private class PlainDescriptor: NSSortDescriptor {}
 
-    private class OtherPlainDescriptor: NSSortDescriptor {}
+    private class SecondPlainDescriptor: NSSortDescriptor {}
 
     private class ComparingDescriptor: NSSortDescriptor {
         override func compare(_ object1: Any, to object2: Any) -> ComparisonResult { .orderedSame }
     }
 
-    private static let comparing = MethodGraft(
-        ComparingDescriptor.self, count: 1, plain: (PlainDescriptor.self, OtherPlainDescriptor.self),
+    private static let comparing = MethodOverride(
+        ComparingDescriptor.self, count: 1, plain: (PlainDescriptor.self, SecondPlainDescriptor.self),
         base: NSSortDescriptor.self)
 
     /// Whether the class overrides `compare(_:to:)`.
@@ -129,8 +129,8 @@ extension NSSortDescriptor {
     fileprivate static func instance(_ criterion: __owned SortCriterion, _ ascending: __owned Bool) -> NSSortDescriptor
 }
 
-/// What a sort descriptor sorts by. It travels inside of a key path, the one thing of its own that a descriptor of
-/// Foundation's can be given.
+/// The criterion of a sort descriptor. It is stored inside a key path, the only own value that a descriptor of
+/// Foundation's can hold.
 final class SortCriterion: Hashable {
     let key: String?
     let comparison: KeyedSortDescriptor.Comparison
@@ -148,7 +148,7 @@ final class SortCriterion: Hashable {
 
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// A key path that leads from any value to what it is sorted by.
+    /// A key path from any value to its sort value.
     var path: KeyPath<Any?, Any> { \Any?.[sortedBy: self] }
 
     /// The criterion inside of a descriptor's key path; `nil` for any other path.
@@ -162,7 +162,7 @@ final class SortCriterion: Hashable {
 
     func value(of object: Any?) -> Operand {
         do {
-            // A name that nobody knows leaves the key path itself.
+            // If the name is not known, the key path itself is used.
             if key == nil, let swiftKeyPath {
                 return OperandBridging.operand(from: object.flatMap { $0[keyPath: swiftKeyPath] })
             }
@@ -173,7 +173,7 @@ final class SortCriterion: Hashable {
         }
     }
 
-    /// Compares what the path leads to.
+    /// Compares the values at the path.
     var comparator: Comparator {
         { [comparison] first, second in
             KeyedSortDescriptor.compare(

@@ -1,13 +1,13 @@
 import Foundation
 
 extension SortDescriptorMaking where Self: NSSortDescriptor {
-    /// Makes a sort descriptor that a store can follow from one of Swift's.
+    /// Creates a sort descriptor that stores support from one of Swift's.
     ///
     ///     request.sortDescriptors = [NSSortDescriptor(SortDescriptor(\Book.title, order: .reverse))]
     ///     // ORDER BY t0.ZTITLE DESC
     ///
-    /// Differs from Apple: `SortDescriptor` knows one order of texts here, which is `compare:`; on Apple's platforms it is
-    /// `localizedStandardCompare:` unless told otherwise. Where the order is for people's eyes, use
+    /// Differs from Apple: `SortDescriptor` has one order of texts here, which is `compare:`; on Apple's platforms the
+    /// default is `localizedStandardCompare:`. For an order that people see, use
     /// `NSSortDescriptor(key:ascending:selector:)`.
     public init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
         guard let keyPath = sortDescriptor.keyPath else {
@@ -21,7 +21,8 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
 
     /// Makes a sort descriptor that a store can follow from one of Swift's.
     ///
-    /// - Throws: an error for one without a key path, such as one of a comparator, and for a key path that is no property.
+    /// - Throws: an error for one without a key path, such as one of a comparator, and for a key path that is no
+    ///   property.
     ///
     /// Not in Apple's API.
     public init<Compared: NSObject>(validating sortDescriptor: SortDescriptor<Compared>) throws {

@@ -38,10 +38,10 @@ public protocol ComparisonNamed {
     static func exampleExpressionType() -> ExpressionType?
 }
 
-/// Every predicate, so that the classes of predicates can be given initialisers which return an instance of a subclass.
+/// Every predicate, so that the classes of predicates can have initialisers that return an instance of a subclass.
 ///
 /// Initialisers of a class cannot replace `self`; those of a protocol can. Each class that needs them has a protocol of
-/// its own, so that neither they nor a word of them shows on other objects.
+/// its own, so that other objects do not get them.
 public protocol PredicateMaking {}
 
 extension NSPredicate: PredicateMaking {}
@@ -49,7 +49,8 @@ extension NSPredicate: PredicateMaking {}
 /// Every expression; see ``PredicateMaking``.
 public protocol ExpressionMaking {}
 
-// The notice would be about the name, so it is the conformance that has one; only who asks for the protocol meets it.
+// Deprecation would warn about the name, so the conformance is deprecated; only code that asks for the protocol gets
+// the warning.
 @available(*, deprecated, message: "Only for initialisers")
 extension Foundation.NSExpression: ExpressionMaking {}
 

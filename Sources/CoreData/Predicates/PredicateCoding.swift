@@ -4,8 +4,8 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-// Archiving, as Apple's classes can be archived. What is archived is the text of the predicate language; Apple's archives
-// are made of private classes, so neither side reads the other's. See docs/differences-from-apple.md.
+// Archiving, as for Apple's classes. The archive contains the text of the predicate language. Apple's archives contain
+// private classes, so neither side reads the other's. See docs/differences-from-apple.md.
 
 extension NSPredicate: @retroactive NSCoding, @retroactive NSSecureCoding {}
 
@@ -22,7 +22,7 @@ extension PredicateMaking where Self: NSPredicate {
         PredicateArchive.encode(node.archivedForm, "\(node.predicateFormat)", with: coder)
     }
 
-    /// Reads an archived predicate; `nil` where there is none, or where it could not be archived.
+    /// Decodes a predicate; `nil` if the archive has none, or if it could not be archived.
     public init?(coder: NSCoder) {
         let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
             try PredicateParser.parse(format: text)
@@ -42,7 +42,7 @@ extension ExpressionMaking where Self: NSExpression {
         PredicateArchive.encode(node.archivedForm, "\(node.predicateFormat)", with: coder)
     }
 
-    /// Reads an archived expression; `nil` where there is none, or where it could not be archived.
+    /// Decodes an expression; `nil` if the archive has none, or if it could not be archived.
     public init?(coder: NSCoder) {
         let node = PredicateArchive.decode(from: coder) { text throws(PredicateFailure) in
             try PredicateParser.parseExpression(format: text)
@@ -67,7 +67,7 @@ extension SortDescriptorMaking where Self: NSSortDescriptor {
         coder.encode(NSString(string: selector.description), forKey: "NSSelector")
     }
 
-    /// Reads an archived descriptor; `nil` where there is none, or where it could not be archived.
+    /// Decodes a descriptor; `nil` if the archive has none, or if it could not be archived.
     public init?(coder: NSCoder) {
         guard let selector = coder.decodeObject(of: NSString.self, forKey: "NSSelector") else {
             PredicateArchive.fail("There is no sort descriptor in the archive.", coder)
@@ -84,7 +84,7 @@ private enum PredicateArchive {
     private static let textKey = "OpenCoreDataFormat"
     private static let constantsKey = "OpenCoreDataConstants"
 
-    /// What is archived: a text, and what its variables stand for.
+    /// The archived form: a text, and the values of its variables.
     typealias Form = (text: String, constants: [NSArray])
 
     static func encode(_ form: Form?, _ what: String, with coder: NSCoder) {
@@ -133,7 +133,7 @@ private enum PredicateArchive {
 }
 
 extension PredicateNode {
-    /// What is the same predicate when it is read again; `nil` where nothing is.
+    /// A form that is the same predicate when it is read again; `nil` if there is none.
     fileprivate var archivedForm: PredicateArchive.Form? {
         guard !containsBlocks, !containsObjects else { return nil }
         var constants = ArchivedConstants()

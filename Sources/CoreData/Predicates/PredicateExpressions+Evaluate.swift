@@ -10,12 +10,12 @@ extension PredicateExpressions {
     public struct PredicateEvaluate<Condition: PredicateExpression, each Input: PredicateExpression>:
         PredicateExpression
     where Condition.Output == Predicate<repeat (each Input).Output> {
-        /// What it gives.
+        /// The type of its value.
         public typealias Output = Bool
 
         /// The predicate.
         public let predicate: Condition
-        /// What it is asked about.
+        /// The values that the predicate is evaluated with.
         public let input: (repeat each Input)
 
         /// Makes the expression of a predicate and its input.

@@ -1,8 +1,8 @@
 import CoreDataPredicate
 import Foundation
 
-// What `#Predicate` makes of three methods of texts, and what Foundation has on Apple's platforms only. The names are those that the
-// macro writes.
+// The expressions of three methods of texts in `#Predicate`, which Foundation has on Apple's platforms only. The macro
+// writes these names.
 extension PredicateExpressions {
     /// `text.localizedStandardContains(part)` in a `#Predicate`.
     ///
@@ -11,7 +11,7 @@ extension PredicateExpressions {
     public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// What it gives.
+        /// The type of its value.
         public typealias Output = Bool
 
         /// The text that is looked into.
@@ -38,7 +38,7 @@ extension PredicateExpressions {
     public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
         PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// What it gives.
+        /// The type of its value.
         public typealias Output = ComparisonResult
 
         /// The first text.
@@ -64,7 +64,7 @@ extension PredicateExpressions {
     ///     // name <[l] "salt"
     public struct StringLocalizedCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
-        /// What it gives.
+        /// The type of its value.
         public typealias Output = ComparisonResult
 
         /// The first text.

@@ -4,16 +4,16 @@ import Foundation
 
 /// Makes predicates of whatever class they shall have.
 enum PredicateInstance {
-    /// The predicate that a tree stands for, of that class.
+    /// Returns the predicate of a tree, in that class.
     ///
-    /// A class of an application's gets an instance of its own, by an initialiser that it inherits of Foundation; one below
-    /// `NSComparisonPredicate`, where there is none, one that was made without.
+    /// An application's class gets an instance of its own, by an initialiser that it inherits from Foundation. A
+    /// subclass of `NSComparisonPredicate`, which has no such initialiser, gets an instance that was made without one.
     static func make(_ node: PredicateNode, of type: NSPredicate.Type) -> NSPredicate {
         let usual = NSPredicate.make(node: node)
         if Swift.type(of: usual) == type || type == NSPredicate.self { return usual }
         switch type {
         case is NSCompoundPredicate.Type where type == NSCompoundPredicate.self:
-            // What is no compound is a compound of one.
+            // A predicate that is no compound becomes a compound of one.
             return usual is NSCompoundPredicate
                 ? usual : StoredCompoundPredicate(type: .and, subpredicates: [usual])
         case let type as NSCompoundPredicate.Type: return compound(node, type)
@@ -27,7 +27,7 @@ enum PredicateInstance {
     // MARK: Foundation's initialisers
 
     private static func compound(_ node: PredicateNode, _ type: NSCompoundPredicate.Type) -> NSPredicate {
-        PredicateGrafts.see(type)
+        PredicateMethodOverrides.see(type)
         let kind: NSCompoundPredicate.LogicalType
         let parts: [PredicateNode]
         switch node {
@@ -40,14 +40,14 @@ enum PredicateInstance {
     }
 
     private static func block(_ payload: PredicatePayload, _ type: NSPredicate.Type) -> NSPredicate {
-        PredicateGrafts.see(type)
+        PredicateMethodOverrides.see(type)
         return type.instance(of: payload)
     }
 
     // MARK: None
 
     private static func comparison(_ node: PredicateNode, _ type: NSPredicate.Type) -> NSPredicate {
-        PredicateGrafts.prepare(predicates: type)
+        PredicateMethodOverrides.prepare(predicates: type)
         let (predicate, properties) = allocate(node, type)
         guard let property = properties.unknown else { return predicate }
         let refusal = Diagnostic(.error, StoredProperties.message(type, property))
@@ -65,10 +65,10 @@ enum PredicateInstance {
     }
 }
 
-// An initialiser of an application's class can only be called where the class's name is written, unless it is required, which
-// Foundation's are not. A convenience initialiser does call the one of whatever class it is called for, as it must for a
-// subclass that inherits it; the functions beside them are the same initialisers under a name that takes any class. A class
-// that does not inherit Foundation's initialiser stops the program in it, with its name.
+// An initialiser of an application's class can only be called if the class's name is written, unless it is required,
+// and Foundation's are not. A convenience initialiser calls that of whatever class it is called for, as it must for a
+// subclass that inherits it. The functions beside them are the same initialisers under a name that accepts any class. A
+// class that does not inherit Foundation's initialiser stops the program there, with its name.
 
 extension NSPredicate {
     @_silgen_name("ocd_predicate_instance")

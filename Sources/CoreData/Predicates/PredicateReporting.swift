@@ -5,10 +5,10 @@ import Synchronization
 
 /// Where predicates tell what went wrong when their caller cannot be thrown an error.
 package enum PredicateReporting {
-    /// Guards who is told; nobody's turn means standard error.
+    /// Guards the listener; without one, messages go to standard error.
     private static let listener = Mutex<(@Sendable (Diagnostic, _ subexpression: String?) -> Void)?>(nil)
 
-    /// Tells `listener` from now on instead of standard error.
+    /// Sends messages to `listener` instead of standard error.
     package static func setListener(_ newListener: (@Sendable (Diagnostic, _ subexpression: String?) -> Void)?) {
         listener.withLock { $0 = newListener }
     }
@@ -26,7 +26,7 @@ package enum PredicateReporting {
 }
 
 extension CocoaError {
-    /// What a user sees of a predicate that is wrong.
+    /// The user's view of a wrong predicate.
     package init(predicateFailure failure: PredicateFailure) {
         self.init(
             .formatting,

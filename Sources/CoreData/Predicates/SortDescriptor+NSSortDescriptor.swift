@@ -3,8 +3,8 @@ import CoreDataPrimitives
 import Foundation
 
 extension SortDescriptor where Compared: NSObject {
-    /// Makes a sort descriptor of Swift's that sorts as the other one does, by its key; `nil` for one with code or with a
-    /// method that is not known.
+    /// Makes a sort descriptor of Swift's that sorts as the other one does, by its key; `nil` for one with code or with
+    /// a method that is not known.
     ///
     ///     let byName = NSSortDescriptor(key: "author.name", ascending: true)
     ///     books.sorted(using: SortDescriptor(byName, comparing: Book.self))

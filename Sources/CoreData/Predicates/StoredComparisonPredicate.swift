@@ -7,12 +7,12 @@ import Foundation
 /// of a module's files it comes to first is chance.
 private func infer(_: NSComparisonPredicate) {}
 
-/// The class of every comparison there is: Foundation's own has no initialiser that can be called.
+/// The class of every comparison: Foundation's class has no initialiser that can be called.
 ///
-/// Instances are allocated without one, as those of ``StoredExpression``. Foundation's predicate has one stored
-/// property, whose zero bytes are the constant predicate that is false; it is never asked.
+/// Instances are allocated without an initialiser, like those of ``StoredExpression``. Foundation's predicate has one
+/// stored property, whose zero bytes are the constant predicate that is false; it is never read.
 final class StoredComparisonPredicate: NSComparisonPredicate, StoredPredicate {
-    /// What the predicate is; set right after the allocation and never again.
+    /// The predicate's content; set once, directly after the allocation.
     private var payload: Unmanaged<PredicatePayload>? = nil
 
     deinit { payload?.release() }

@@ -8,13 +8,13 @@ import Synchronization
 /// of a module's files it comes to first is chance.
 private func infer(_: NSExpression) {}
 
-/// The class of every `NSExpression` there is: Foundation's own has no initialiser that can be called.
+/// The class of every `NSExpression`: Foundation's class has no initialiser that can be called.
 ///
-/// Instances are allocated without one, see `make(_:)`. That is sound because of three invariants, which a test
-/// checks: the superclasses have no stored property, the only one here is valid when all its bytes are zero, and it
-/// needs no destruction but the one in `deinit`.
+/// Instances are allocated without an initialiser, see `make(_:)`. That is sound because of three invariants, which a
+/// test checks: the superclasses have no stored property, the only one here is valid if all its bytes are zero, and it
+/// needs no destruction except that of `deinit`.
 public class StoredExpression: NSExpression {
-    /// What the expression is; set right after the allocation and never again.
+    /// The expression's content; set once, directly after the allocation.
     private var payload: Unmanaged<ExpressionPayload>? = nil
 
     deinit { payload?.release() }
@@ -23,7 +23,7 @@ public class StoredExpression: NSExpression {
     final class func make(_ payload: ExpressionPayload) -> Self {
         let metadata = unsafeBitCast(self as AnyClass, to: UnsafeRawPointer.self)
         let memory = ocd_allocate_object(metadata)
-        // The one place where an object comes from raw memory: the metadata is this class's own.
+        // Only here an object is made from raw memory: the metadata is this class's own.
         let expression = unsafeDowncast(Unmanaged<AnyObject>.fromOpaque(memory).takeRetainedValue(), to: Self.self)
         expression.payload = .passRetained(payload)
         return expression
@@ -48,19 +48,19 @@ public class StoredExpression: NSExpression {
     public override var classForCoder: AnyClass { NSExpression.self }
 }
 
-/// What an expression is, and what it takes to evaluate it.
+/// An expression's content, and the data needed to evaluate it.
 final class ExpressionPayload {
     typealias Block = (Any?, [Any], NSMutableDictionary?) -> Any?
 
     let node: ExpressionNode
     /// The block that the caller gave, for a block expression.
     let block: Block?
-    private let evaluator: Lazily<ExpressionEvaluator>
+    private let evaluator: Lazy<ExpressionEvaluator>
 
     init(_ node: ExpressionNode, block: Block? = nil) {
         self.node = node
         self.block = block
-        evaluator = Lazily { ExpressionEvaluator(node) }
+        evaluator = Lazy { ExpressionEvaluator(node) }
     }
 
     func value(for object: Any?, in frame: EvaluationFrame?) throws -> Operand {
@@ -68,13 +68,13 @@ final class ExpressionPayload {
     }
 }
 
-/// A value that is made when it is first asked for, by whichever thread asks.
-final class Lazily<Value> {
+/// A value that is made at the first read, by any thread.
+final class Lazy<Value> {
     private let make: () -> Value
     /// Guards the making.
     private let lock = NSLock()
     private var made: Value?
-    /// Whether `made` is there for good: then it is read without the lock.
+    /// Whether `made` is final: then it is read without the lock.
     private let isMade = Atomic<Bool>(false)
 
     init(_ make: @escaping () -> Value) { self.make = make }
@@ -107,7 +107,7 @@ extension ExpressionMaking where Self: NSExpression {
 private enum ExpressionInstance {
     static func make(_ payload: ExpressionPayload, of type: NSExpression.Type) -> NSExpression {
         if type == NSExpression.self || type == StoredExpression.self { return StoredExpression.make(payload) }
-        PredicateGrafts.prepare(expressions: type)
+        PredicateMethodOverrides.prepare(expressions: type)
         let (expression, properties) = allocate(payload, type)
         guard let property = properties.unknown else { return expression }
         let refusal = Diagnostic(.error, StoredProperties.message(type, property))
@@ -146,10 +146,10 @@ extension ExpressionMaking where Self: NSExpression {
     /// The expression's tree.
     package var node: ExpressionNode { content.node }
 
-    /// What the expression is.
+    /// The expression's content.
     var content: ExpressionPayload {
         if let stored = self as? StoredExpression { return stored.storedContent }
-        // Whoever has made the instance has put it there.
+        // The code that made the instance has set it.
         guard let payload = ocd_payload(Unmanaged.passUnretained(self).toOpaque()) else {
             preconditionFailure("an expression without content: it was not made by this module")
         }

@@ -1,15 +1,15 @@
 import CObjectRuntime
 @_spi(Reflection) import Swift
 
-/// The stored properties that an application's class adds to a class of which no initialiser can run. Their initial values
-/// are code that nobody can call, so only those that are nil unless somebody sets them can be as on Apple's platforms.
+/// The stored properties that an application's class adds to a class whose initialisers cannot run. Their initial
+/// values are code that cannot be called, so only properties that are nil by default behave as on Apple's platforms.
 struct StoredProperties {
-    /// The first property whose initial value is not known: it has a neutral one now.
+    /// The first property whose initial value is not known: it has a neutral value now.
     private(set) var unknown: String?
 
-    /// Makes the properties of an instance valid whose bytes are zero.
+    /// Makes the properties of an instance with zero bytes valid.
     ///
-    /// A property of which not even a neutral value is known stops the program: there is no valid instance.
+    /// If not even a neutral value of a property is known, the program stops: there is no valid instance.
     init(of type: AnyClass, below base: AnyClass, in memory: UnsafeMutableRawPointer) {
         let start = ocd_instance_size(unsafeBitCast(base, to: UnsafeRawPointer.self))
         guard ocd_instance_size(unsafeBitCast(type, to: UnsafeRawPointer.self)) > start else { return }

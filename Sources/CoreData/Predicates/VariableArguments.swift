@@ -3,10 +3,10 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Reads the arguments of a format off a C list, by what the format's placeholders take.
+/// Reads the arguments of a format from a C list, by the types of the format's placeholders.
 enum VariableArguments {
     static func formatArguments(_ list: CVaListPointer, for format: String) -> [FormatArgument] {
-        // A format that is wrong is told by the parser.
+        // The parser reports a wrong format.
         guard let kinds = try? PredicatePlaceholders.kinds(in: format), !kinds.isEmpty else { return [] }
         let letters = kinds.map(letter) + [0]
         var arguments = [ocd_argument](repeating: ocd_argument(), count: kinds.count)

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import Foundation
 
 extension AnyFetchRequest {
-    /// What the request asks for, for logs: what is as it is without being set is left out.
+    /// A summary of the request for logs, without settings that have their defaults.
     final var summary: String {
         var parts = ["entity: \(entityName ?? "none")"]
         if let predicate { parts.append("predicate: \(predicate.node.predicateFormat)") }
@@ -31,7 +31,7 @@ extension AnyFetchRequest {
 }
 
 extension NSFetchRequestResultType {
-    /// The name that Apple's Objective-C has for it.
+    /// Its name in Apple's Objective-C API.
     fileprivate var name: String {
         switch self {
         case .managedObjectResultType: "NSManagedObjectResultType"

@@ -11,7 +11,7 @@ import Foundation
 ///         print(fetch.entityName ?? "", fetch.fetchLimit)
 ///     }
 open class AnyFetchRequest: NSPersistentStoreRequest {
-    /// The entity's name where the request was made with a name and no entity is known yet.
+    /// The entity's name, if the request was made with a name and no entity is known yet.
     package var givenEntityName: String?
     private var givenEntity: NSEntityDescription? {
         get { holdsEntityWeakly ? weakEntity : strongEntity }
@@ -31,7 +31,7 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// The entity whose rows are wanted.
+    /// The entity whose objects are requested.
     ///
     /// A request made with a name has no entity until a context executes it; the context finds it in its model.
     open var entity: NSEntityDescription? {
@@ -42,7 +42,7 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// The name of the entity whose rows are wanted, whether the request was made with a name or an entity.
+    /// The name of the requested entity, whether the request was made with a name or an entity.
     open var entityName: String? { givenEntity?.name ?? givenEntityName }
 
     /// Which rows are wanted; `nil` for all.
@@ -72,7 +72,7 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
     /// Whether the context's unsaved changes count: inserted objects can match, deleted ones do not.
     open var includesPendingChanges = true
 
-    /// Whether objects come as faults whose values are read from the row cache on first use.
+    /// Whether objects are returned as faults whose values are read from the row cache at the first use.
     open var returnsObjectsAsFaults = true
 
     /// Whether equal rows are returned once; for dictionaries.
@@ -93,7 +93,7 @@ open class AnyFetchRequest: NSPersistentStoreRequest {
     /// Which groups are wanted, where `propertiesToGroupBy` is set.
     open var havingPredicate: NSPredicate?
 
-    /// What the request asks for, for logs: entity, predicate, sort descriptors, limits, type and what else was set.
+    /// A description for logs: entity, predicate, sort descriptors, limits, type and other settings.
     ///
     ///     <NSFetchRequest<Book>: 0x…> (entity: Book; predicate: pages > 300; limit: 20; type: NSManagedObjectResultType)
     open override var description: String { super.description + " " + summary }

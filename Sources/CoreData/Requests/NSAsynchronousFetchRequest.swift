@@ -1,13 +1,13 @@
 import Foundation
 
-/// What is called when an asynchronous fetch is done, on the context's queue.
+/// Called when an asynchronous fetch is done, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
     NSAsynchronousFetchResult<any NSFetchRequestResult>
 ) -> Void
 
 /// An asynchronous fetch request without its result type.
 open class AnyAsynchronousFetchRequest: NSPersistentStoreRequest {
-    /// How many objects are expected, for the progress; 0 for nobody knows.
+    /// The expected number of objects, for the progress; 0 if it is unknown.
     open var estimatedResultCount = 0
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
@@ -18,7 +18,7 @@ open class AnyAsynchronousFetchRequest: NSPersistentStoreRequest {
     }
 }
 
-/// A fetch that runs on the context's queue while the caller goes on, tells how far it is and can be cancelled.
+/// A fetch that runs on the context's queue while its caller continues. It reports its progress and can be cancelled.
 ///
 ///     let request = NSAsynchronousFetchRequest(fetchRequest: books) { result in
 ///         print(result.finalResult?.count ?? 0)                   // on the context's queue
@@ -26,10 +26,10 @@ open class AnyAsynchronousFetchRequest: NSPersistentStoreRequest {
 ///     let result = try context.execute(request) as? NSAsynchronousFetchResult<Book>
 ///     result?.cancel()
 ///
-/// The context needs a queue. Rows are counted as they are read, a few hundred at a time; that is also where a fetch that was
-/// cancelled stops, with `CocoaError.userCancelled`.
+/// The context needs a queue. Rows are counted as they are read, a few hundred at a time. At these points a cancelled
+/// fetch stops, with `CocoaError.userCancelled`.
 open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: AnyAsynchronousFetchRequest {
-    /// What is fetched.
+    /// The fetch request.
     public final let fetchRequest: NSFetchRequest<ResultType>
     /// Called when it is done, on the context's queue.
     public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an asynchronous request will have come to.
+/// The future result of an asynchronous request.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
     /// The context that works on it.
     public final let managedObjectContext: NSManagedObjectContext
@@ -14,18 +14,18 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult {
         progress = Progress(totalUnitCount: estimatedCount > 0 ? Int64(estimatedCount) : -1)
     }
 
-    /// Makes a stand-in, where one is wanted: a result of nothing.
+    /// Creates a placeholder: an empty result.
     public convenience override init() { self.init(NSManagedObjectContext(.privateQueue), estimatedCount: 0) }
 
-    /// Has it stop where it can; what is done already stays so. May be called on any queue.
+    /// Stops the request at the next possible point; completed work stays. May be called on any queue.
     open func cancel() { progress?.cancel() }
 }
 
-/// What an ``NSAsynchronousFetchRequest`` will have found.
+/// The future result of an ``NSAsynchronousFetchRequest``.
 open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
-    /// What was asked for.
+    /// The request.
     public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-    /// What was found; `nil` until it is done, and after an error. Read it on the context's queue.
+    /// The objects found; `nil` until the fetch is done, and after an error. Read it on the context's queue.
     public private(set) final var finalResult: [ResultType]?
 
     init(
@@ -39,9 +39,9 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
     /// Fetches, on the context's queue.
     func run(_ request: NSFetchRequest<ResultType>) {
         let context = managedObjectContext
-        let outer = context.fetchProgress
-        context.fetchProgress = progress
-        defer { context.fetchProgress = outer }
+        let outer = context.rowReading.fetchProgress
+        context.rowReading.fetchProgress = progress
+        defer { context.rowReading.fetchProgress = outer }
         do {
             try progress?.throwIfCancelled()
             let found = try context.stopping(request, progress) { try context.fetch(request) }
@@ -62,7 +62,7 @@ extension Progress {
         if isCancelled { throw CocoaError(.userCancelled) }
     }
 
-    /// Everything is done: what was found, or nothing, which is a unit of its own since 0 of 0 is no end.
+    /// Completes the progress. A result without objects counts as one unit, since 0 of 0 does not complete it.
     fileprivate func finish(with count: Int) {
         totalUnitCount = Int64(max(1, count))
         completedUnitCount = totalUnitCount
@@ -78,7 +78,7 @@ extension Progress {
 }
 
 extension NSManagedObjectContext {
-    /// Runs `body`, whose statements stop once the progress is cancelled.
+    /// Runs `body`, whose statements stop after the progress is cancelled.
     fileprivate func stopping<R>(
         _ request: AnyFetchRequest, _ progress: Progress?, _ body: () throws -> R
     ) throws -> R {

@@ -5,7 +5,7 @@ extension NSFetchRequest {
     ///
     ///     let books = try await context.perform { try request.execute() }
     ///
-    /// - Throws: an error outside of a context's `perform` or `performAndWait`, and what `fetch(_:)` throws.
+    /// - Throws: an error outside of a context's `perform` or `performAndWait`, and the errors of `fetch(_:)`.
     public final func execute() throws -> [ResultType] {
         guard let context = Confinement.current else {
             throw CoreDataErrors.invalidRequest(

@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSFetchRequest where ResultType: NSManagedObject {
-    /// Makes a request of Swift's own predicate and sort descriptors, which the compiler has checked.
+    /// Creates a request from Swift's own predicate and sort descriptors, which the compiler has checked.
     ///
     ///     let request = try NSFetchRequest(
     ///         where: #Predicate<Item> { $0.quantity > 2 && $0.unit?.name == "kg" }, sortBy: [SortDescriptor(\.name)])
@@ -9,8 +9,8 @@ extension NSFetchRequest where ResultType: NSManagedObject {
     ///     // SELECT … FROM ZITEM t0 LEFT OUTER JOIN ZUNIT t1 ON t1.Z_PK = t0.ZUNIT
     ///     // WHERE t0.ZQUANTITY > ? AND t1.ZNAME = ? ORDER BY t0.ZNAME
     ///
-    /// - Throws: an error that names the part of the predicate, or the sort descriptor, which no store can follow; one that says
-    ///   so where no entity, or more than one, of the models that were loaded has the class.
+    /// - Throws: an error that names the part of the predicate, or the sort descriptor, that no store supports; an
+    ///   error if no entity, or more than one, of the loaded models has the class.
     ///
     /// Not in Apple's API.
     public convenience init(
@@ -70,9 +70,9 @@ extension NSManagedObjectContext {
 }
 
 extension ManagedObjectClasses {
-    /// The name of the one entity that the class is of.
+    /// Returns the name of the one entity with the class.
     ///
-    /// - Throws: an error that says what to do where there is none, or more than one.
+    /// - Throws: an error that says what to do if there is none, or more than one.
     func entityName(of type: NSManagedObject.Type) throws -> String {
         learn(type)
         let names = Set(entities(ofClass: type).map(\.name)).sorted()

@@ -33,7 +33,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: AnyFetchRequest {
         adopt(request)
     }
 
-    /// A request with the same settings, which can be changed without changing this one.
+    /// Returns a request with the same settings, which can be changed independently.
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSFetchRequest<ResultType>()
         copy.adopt(self)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a fetch can return: managed objects, their IDs, dictionaries, or a count.
+/// The types that a fetch can return: managed objects, their IDs, dictionaries, or a count.
 ///
-/// Differs from Apple: the protocol is a compile-time mark without requirements, so that
-/// `NSFetchRequest<any NSFetchRequestResult>` exists without an Objective-C runtime. A value cannot be cast to it;
-/// cast to the class that you expect.
+/// Differs from Apple: the protocol is a compile-time mark without requirements, so that `NSFetchRequest<any
+/// NSFetchRequestResult>` exists without an Objective-C runtime. A value cannot be cast to it; cast to the class that
+/// you expect.
 @_marker public protocol NSFetchRequestResult: AnyObject {}
 
 extension NSDictionary: NSFetchRequestResult {}
 
 extension NSNumber: NSFetchRequestResult {}
 
-/// What a fetch returns for each row that it finds.
+/// The kind of result of a fetch.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
     /// The bits as Apple numbers them.
     public let rawValue: UInt

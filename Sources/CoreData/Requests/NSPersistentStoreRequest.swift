@@ -11,9 +11,9 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case historyRequestType = 8
 }
 
-/// Something that a context or coordinator asks of its stores: a fetch, a save, a batch operation.
+/// A request of a context or coordinator to its stores: a fetch, a save, a batch operation.
 ///
-/// Use one of its subclasses; a custom store tells them apart by ``requestType``.
+/// Use one of its subclasses; a custom store distinguishes them by ``requestType``.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The stores that the request goes to, typed by the extension that declares `affectedStores`; `nil` for all.
     package var affectedStoreObjects: [AnyObject]?
@@ -23,7 +23,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// Which kind of request this is; each subclass says.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// A request with the same settings, which can be changed without changing this one.
+    /// Returns a request with the same settings, which can be changed independently.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreRequest()
         copy.affectedStoreObjects = affectedStoreObjects

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a context asks a store of your own class to save, in ``NSIncrementalStore/execute(_:with:)``.
+/// The changes that a context asks a store of your own class to save, in ``NSIncrementalStore/execute(_:with:)``.
 ///
 ///     guard let save = request as? NSSaveChangesRequest else { … }
 ///     for object in save.insertedObjects ?? [] { write(object) }
 ///
-/// All sets are nil where only the store's metadata are to be written.
+/// All sets are nil if only the store's metadata must be written.
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// Objects that are new; they have their permanent IDs.
     public let insertedObjects: Set<NSManagedObject>?
@@ -29,7 +29,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a request without objects.
+    /// Creates a placeholder: a request without objects.
     public convenience override init() { self.init(inserted: nil, updated: nil, deleted: nil, locked: nil) }
 
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }

@@ -3,22 +3,22 @@ import Foundation
 
 // Searching by words.
 extension NSManagedObjectContext {
-    /// Finds objects by words in their texts, the best matches first, each with its rank and what was found.
+    /// Finds objects by words in their texts, the best matches first, each with its rank and snippets.
     ///
     ///     let matches = try context.search(Note.self, "cream cheese", in: [\.title, \.body], limit: 20)
     ///     for match in matches { print(match.object.title ?? "", match.rank, match.snippet.marked("[", "]")) }
     ///     // SELECT t0.Z_PK, t0.Z_ENT, bm25(t1.OCD_WORDS_ZNOTE, ?, ?) AS relevance FROM ZNOTE t0
     ///     // JOIN OCD_WORDS_ZNOTE t1 ON t1.rowid = t0.Z_PK WHERE t1.OCD_WORDS_ZNOTE MATCH ? AND … ORDER BY relevance, t0.Z_PK LIMIT ?
     ///
-    /// Every word has to be found, in whichever attribute; nothing in the text is syntax. See ``TextSearch`` for more, and ``search(_:)``
-    /// for what unsaved changes do and for errors.
+    /// Every word must occur, in any of the attributes; no part of the text is syntax. See ``TextSearch`` for more
+    /// options, and ``search(_:)`` for unsaved changes and errors.
     ///
     /// - Parameters:
-    ///   - type: the class of what is to be found.
+    ///   - type: the class of the objects.
     ///   - text: the words.
-    ///   - keyPaths: attributes that have a word index; empty for all that have.
-    ///   - predicate: what the objects have to be besides; `nil` for nothing.
-    ///   - limit: the most matches; 0 for all.
+    ///   - keyPaths: attributes with a word index; empty for all that have one.
+    ///   - predicate: a further condition; `nil` for none.
+    ///   - limit: the maximum number of matches; 0 for all.
     ///
     /// Not in Apple's API.
     public nonisolated final func search<Object: NSManagedObject>(
@@ -33,15 +33,17 @@ extension NSManagedObjectContext {
 
     /// Finds objects by words in their texts, the best matches first.
     ///
-    /// Unsaved changes of the context, and of its parents, count unless the search says otherwise: what is deleted is not found; what
-    /// is inserted, or has another text than in the store, is held against the same words and comes last, with the rank 0, since no
-    /// statistics have it; what changed in other ways keeps its rank while it meets the predicate. A text without a word finds nothing.
+    /// Unsaved changes of the context, and of its parents, count unless the search says otherwise. Deleted objects are
+    /// not found. Inserted objects, and those with another text than in the store, are compared with the same words and
+    /// come last, with the rank 0, since no statistics contain them. Objects with other changes keep their rank if they
+    /// match the predicate. A text without a word finds nothing.
     ///
-    /// Three statements per store, beside those for the objects' faults. A store without the index (other files, an SQLite without FTS5, a store
-    /// opened for reading that never had it) is searched by reading the texts of all rows that meet the predicate.
+    /// Three statements per store, besides those for the objects' faults. A store without the index (other files, an
+    /// SQLite without FTS5, a store opened for reading that never had it) is searched by reading the texts of all rows
+    /// that match the predicate.
     ///
-    /// - Throws: an error for an attribute without word index, for one that the entity has not, for an
-    ///   ``TextSearch/Matching/expression`` that is none, and what a fetch of the predicate throws.
+    /// - Throws: an error for an attribute without a word index, for one that the entity does not have, for an invalid
+    ///   ``TextSearch/Matching/expression``, and the errors of a fetch with the predicate.
     ///
     /// Not in Apple's API.
     public nonisolated final func search<Object: NSManagedObject>(
@@ -58,8 +60,8 @@ extension NSManagedObjectContext {
             request.includesSubentities = search.includesSubentities
             request.includesPendingChanges = search.includesPendingChanges
             request.affectedStores = search.affectedStores
-            let runtime = try coordinatorForRequest().runtime
-            let translation = try FetchTranslation(request, in: runtime)
+            let coordinator = try coordinatorForRequest()
+            let translation = try FetchTranslation(request, in: coordinator.runtime, clock: coordinator.clock)
             guard let words = try WordRequest(search, translation.entity) else { return [] }
             if search.matching == .expression { try words.check(text: search.text, in: self, translation.entity) }
             return try foundTexts(request, words).map { found in

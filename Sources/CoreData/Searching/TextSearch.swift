@@ -1,6 +1,6 @@
 import Foundation
 
-/// What to look for by words in the texts of an entity's objects.
+/// A search by words in the texts of an entity's objects.
 ///
 ///     var search = TextSearch<Note>("cream chee", in: [\.title, \.body])
 ///     search.matchesPrefixes = true                       // "chee" finds "cheese"
@@ -10,37 +10,39 @@ import Foundation
 ///     for match in try context.search(search) { print(match.rank, match.object, match.snippet.marked("[", "]")) }
 ///
 /// The attributes need a word index: `OpenCoreData.search` with `words` in their user info, or
-/// ``NSAttributeDescription/hasWordIndex``. Words compare without case and diacritics; what no letter or digit is divides words.
+/// ``NSAttributeDescription/hasWordIndex``. Words are compared without case and diacritics. Characters other than
+/// letters and digits separate words.
 ///
 /// Not in Apple's API.
 public struct TextSearch<Object: NSManagedObject> {
     /// How the text is read.
     public enum Matching: Hashable, Sendable {
-        /// Every word has to be found, in whichever of the attributes and in any order.
+        /// Every word must occur, in any of the attributes and in any order.
         case allWords
-        /// One word has to be found; objects with more of them, or rarer ones, come first.
+        /// One word must occur; objects with more of them, or with rarer ones, come first.
         case anyWord
         /// The words have to follow one another in one attribute.
         case phrase
-        /// The text is in the language of
-        /// [full-text queries](https://www.sqlite.org/fts5.html#full_text_query_syntax): `milk NOT (goat OR "rice milk")`, `NEAR(a b, 5)`,
-        /// `cho*`. With any other case nothing in the text is taken for syntax.
+        /// The text is in the language of [full-text queries](https://www.sqlite.org/fts5.html#full_text_query_syntax):
+        /// `milk NOT (goat OR "rice milk")`, `NEAR(a b, 5)`, `cho*`. With any other case nothing in the text is taken
+        /// for syntax.
         case expression
     }
 
     /// The words.
     public var text: String
-    /// The attributes whose texts are looked into; empty for all that have a word index.
+    /// The attributes whose texts are searched; empty for all with a word index.
     public var keys: [String]
-    /// The entity; `nil` for the one of the class.
+    /// The entity; `nil` for the entity of the class.
     public var entityName: String?
     /// How the text is read; every word by default.
     public var matching = Matching.allWords
-    /// Whether each word may be the beginning of one, as while somebody still types. In an ``Matching/expression`` a `*` says so.
+    /// Whether each word may be a prefix, for a text that is still being typed. In an ``Matching/expression`` write a
+    /// `*`.
     public var matchesPrefixes = false
     /// What objects have to meet besides.
     public var predicate: NSPredicate?
-    /// How much a match in an attribute counts for the rank; 1 where nothing is said.
+    /// The weights of matches in attributes for the rank; 1 if none is given.
     public var weights: [String: Double] = [:]
     /// The most matches; 0 for all.
     public var limit = 0
@@ -55,8 +57,8 @@ public struct TextSearch<Object: NSManagedObject> {
     /// The stores to look into; `nil` for all.
     public var affectedStores: [NSPersistentStore]?
 
-    /// Makes a search of attributes by their names, of all that have a word index where there are none. An `entityName` is needed where
-    /// several entities have the class.
+    /// Creates a search of attributes by their names; an empty list means all with a word index. An `entityName` is
+    /// needed if several entities have the class.
     public init(_ text: String, in keys: [String] = [], entityName: String? = nil) {
         self.text = text
         self.keys = keys
@@ -77,22 +79,22 @@ public struct TextSearch<Object: NSManagedObject> {
 public struct TextMatch<Object: NSManagedObject> {
     /// The object.
     public let object: Object
-    /// How well it matches: the better the greater. It compares matches of one search, by how often the words are in the text, how long
-    ///. 0 of what is found in unsaved changes, which no statistics have.
+    /// The quality of the match: greater is better. It compares matches of one search, by the frequency of the words,
+    /// the length of the text and the weights. 0 for objects found in unsaved changes, which no statistics contain.
     public let rank: Double
-    /// Of each searched attribute that has a text, a part of it around what matches.
+    /// For each searched attribute with a text, a part of it around the match.
     public let snippets: [String: TextSnippet]
     /// The first of the attributes' snippets that has a match; of none, the first.
     public let snippet: TextSnippet
 }
 
-/// A part of a text around what was found in it.
+/// A part of a text around a match.
 ///
 ///     match.snippet.marked("<b>", "</b>")     // "…a cup of <b>cream</b> and two…"
 ///
 /// Not in Apple's API.
 public struct TextSnippet: Hashable, Sendable {
-    /// The part, with `…` where the text goes on.
+    /// The part, with `…` where the text continues.
     public let text: String
     /// Where in ``text`` the words are.
     public let ranges: [Range<String.Index>]
@@ -114,9 +116,9 @@ public struct TextSnippet: Hashable, Sendable {
         }
     }
 
-    /// The text with something before and behind each word that was found.
+    /// Returns the text with a mark before and after each matching word.
     ///
-    /// What is in the text stays as it is: escape it first where it goes into HTML, by ``marked(_:_:escaping:)``.
+    /// The text itself is not escaped. For HTML escape it first, with ``marked(_:_:escaping:)``.
     public func marked(_ before: String, _ behind: String) -> String { marked(before, behind) { String($0) } }
 
     /// As ``marked(_:_:)``, with each part of the text as `escape` makes it.

@@ -9,7 +9,7 @@ struct WordRequest {
     let names: [String]
     let search: WordSearch
 
-    /// `nil` where nothing is looked for.
+    /// `nil` if there is nothing to search for.
     init?<Object>(_ search: TextSearch<Object>, _ entity: EntityRuntime) throws {
         let keys = search.keys.isEmpty ? Self.searched(entity).map(\.name) : search.keys
         guard !keys.isEmpty else {
@@ -70,11 +70,11 @@ struct WordRequest {
                 slots.enumerated().map { ($1.property.slot, $0) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// - Throws: an error that says what is wrong with an expression of somebody's.
+    /// - Throws: an error that describes the mistake in a caller's expression.
     func check(text: String, in context: NSManagedObjectContext, _ entity: EntityRuntime) throws {
         let columns = Self.columns(of: entity, in: context.coordinator?.attachedStores ?? [])
         let scratch = try ScratchWords(columns) { try SQLStore.makeDatabase($0) }
-        // By itself first, so that no parenthesis of its own ends what is put around it.
+        // Check the expression by itself first, so that none of its parentheses ends the surrounding one.
         do {
             try scratch.check(search.expression)
             _ = try scratch.matches(search)
@@ -96,7 +96,7 @@ struct FoundText {
 }
 
 extension NSManagedObjectContext {
-    /// What the context finds, the best first, within the request's window.
+    /// Returns the matches of the context, the best first, within the request's window.
     final func foundTexts(_ request: AnyFetchRequest, _ words: WordRequest) throws -> [FoundText] {
         processPendingChanges()
         let coordinator = try coordinatorForRequest()
@@ -105,8 +105,8 @@ extension NSManagedObjectContext {
         let extra = pending.changed.count + pending.deleted.count
         let limit = request.fetchLimit > 0 ? request.boundedLimit + request.boundedOffset + extra : 0
         var found: [FoundText]
-        var loose = LooseTexts(words)
-        if keptParent != nil {
+        var loose = UnindexedTexts(words)
+        if parentLink.isChild {
             found = try textsInParent(translation, words, limit: limit)
         } else {
             let stores = try readStores(for: translation.entity, affected: request.affectedStores)
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
 
     private func texts(
         in store: AttachedStore, _ translation: FetchTranslation, _ words: WordRequest, limit: Int,
-        _ loose: inout LooseTexts
+        _ loose: inout UnindexedTexts
     ) throws -> [FoundText] {
         var plan = translation.plan(for: store)
         plan.limit = limit
@@ -140,12 +140,12 @@ extension NSManagedObjectContext {
         }
         plan.limit = 0
         // Every text that the predicate leaves.
-        var all = LooseTexts(words)
+        var all = UnindexedTexts(words)
         let columns =
             [FetchColumn(name: "self", expression: .evaluatedObject)]
             + words.names.map { FetchColumn(name: $0, expression: .keyPath(operand: .evaluatedObject, [$0])) }
         try store.source.forEachTuple(plan, columns: columns, distinct: false, groupBy: [], having: nil) { tuple in
-            guard case .opaque(let value) = tuple[0], let key = value.object as? RowKey else { return }
+            guard let key = tuple.key(0) else { return }
             let texts = words.names.indices.map { index -> String? in
                 if case .string(let text) = tuple[index + 1] { text } else { nil }
             }
@@ -186,10 +186,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes out what does not match any more, and lets be looked at what may match now.
+    /// Removes objects that do not match any more, and collects those that may match now.
     private func overlay(
         _ pending: PendingObjects, on found: inout [FoundText], _ translation: FetchTranslation, _ words: WordRequest,
-        _ loose: inout LooseTexts
+        _ loose: inout UnindexedTexts
     ) throws {
         guard !pending.isEmpty else { return }
         realiseAll(pending.changed)
@@ -217,8 +217,8 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Texts that no index has as they are.
-private struct LooseTexts {
+/// Texts that no index contains in their current form.
+private struct UnindexedTexts {
     private let words: WordRequest
     private var texts: [(object: NSManagedObject, texts: [String?])] = []
 
@@ -228,7 +228,7 @@ private struct LooseTexts {
 
     mutating func removeAll(where isGone: (NSManagedObject) -> Bool) { texts.removeAll { isGone($0.object) } }
 
-    /// Those that match, the best first.
+    /// Returns those that match, the best first.
     func matches(_ columns: WordColumns) throws -> [FoundText] {
         guard !texts.isEmpty else { return [] }
         let scratch = try ScratchWords(columns) { try SQLStore.makeDatabase($0) }

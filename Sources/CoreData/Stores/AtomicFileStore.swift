@@ -3,7 +3,7 @@ import Foundation
 
 /// A store in one file, read and written as a whole: XML and Binary.
 final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
-    // Safe because everything of its own is set once.
+    // Safe because all of its own variables are set once.
 
     private let format: any AtomicFormat.Type
 
@@ -33,10 +33,10 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// Opens the store, or makes it where there is none.
+    /// Opens the store, or makes it if it does not exist.
     static func open(
         _ format: any AtomicFormat.Type, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
-        coordinator: NSPersistentStoreCoordinator
+        coordinator: NSPersistentStoreCoordinator, migration: any OpeningMigration
     ) throws -> AttachedStore {
         guard let url else {
             throw CoreDataErrors.make(
@@ -50,9 +50,9 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         opening.ignoresModelVersioning = settings.ignoresVersioning
         if let timeout = settings.timeout { opening.timeout = timeout }
         opening.clock = coordinator.clock
-        let source = try LightweightMigration.opening(
+        let source = try migration.opening(
             url, type: format.storeType, coordinator.managedObjectModel, configuration: configuration,
-            options: options, stages: settings.stages
+            options: options
         ) { try AtomicStore.open(format, model: coordinator.compiledModel, options: opening) }
         let store = try AtomicFileStore(
             source, format, coordinator: coordinator, configuration: configuration, url: url, options: options)
@@ -94,7 +94,7 @@ final class AtomicFileStore: NSPersistentStore, @unchecked Sendable {
         at url: URL, _ code: CocoaError.Code = .fileReadUnsupportedScheme, makes: Bool = false,
         _ body: (String) throws -> R
     ) throws -> R {
-        try CoreDataErrors.checkIsFile(url, code)
+        try CoreDataErrors.checkIsStoreFile(url, code)
         do { return try body(url.path) } catch let failure as StoreFailure {
             throw CoreDataErrors.store(failure, url: url, makes: makes)
         } catch let failure as AtomicFileFailure where failure.kind == .missing {

@@ -1,8 +1,7 @@
 import CoreDataStore
 import Foundation
-import Synchronization
 
-// What a type of store is made of; `NSPersistentStoreCoordinator` has checked that there is such a type.
+// Opens the types of stores; `NSPersistentStoreCoordinator` has checked that the type exists.
 extension AttachedStore {
     /// The class of the stores of each type.
     static var classes: [String: NSPersistentStore.Type] {
@@ -21,25 +20,27 @@ extension AttachedStore {
         type == NSSQLiteStoreType || AtomicFileStore.format(ofType: type) != nil
     }
 
-    /// Opens a store, or makes it where there is none.
+    /// Opens a store, or makes it if it does not exist.
+    ///
+    /// - Parameter migration: migrates a store of another model first.
     static func open(
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
-        coordinator: NSPersistentStoreCoordinator
+        coordinator: NSPersistentStoreCoordinator, migration: any OpeningMigration
     ) throws -> AttachedStore {
         if let format = AtomicFileStore.format(ofType: type) {
             return try AtomicFileStore.open(
                 format, configuration: configuration, url: url, options: options, index: index,
-                coordinator: coordinator)
+                coordinator: coordinator, migration: migration)
         }
         if let custom = StoreClasses.shared.classes[type] {
             try StoreSettings.check(options)
             return try CustomStore.open(
                 custom, type: type, configuration: configuration, url: url, options: options, index: index,
-                coordinator: coordinator)
+                coordinator: coordinator, migration: migration)
         }
         return try SQLStore.open(
-            type: type, configuration: configuration, url: url, options: options, index: index, coordinator: coordinator
-        )
+            type: type, configuration: configuration, url: url, options: options, index: index,
+            coordinator: coordinator, migration: migration)
     }
 
     /// The metadata of a store that no coordinator has open.
@@ -103,7 +104,7 @@ extension AttachedStore {
         try SQLStore.replace(at: url, options, with: source, sourceOptions)
     }
 
-    /// - Throws: an error for a store that is to be read only, or whose file cannot be written to.
+    /// - Throws: an error for a read-only store, or one whose file cannot be written.
     static func checkMayWrite(_ url: URL, _ options: [AnyHashable: Any]?) throws {
         let isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? NSNumber)?.boolValue ?? false
         let files = FileManager.default
@@ -115,18 +116,5 @@ extension AttachedStore {
             isReadOnly
                 ? "The store '\(url.path)' is to be read only: it is left as it is."
                 : "No permission to write '\(url.path)'.", [NSFilePathErrorKey: url.path])
-    }
-}
-
-/// The classes of stores that programs have registered, by their types.
-final class StoreClasses: Sendable {
-    static let shared = StoreClasses()
-    /// Guards the classes.
-    private let registered = Mutex<[String: NSPersistentStore.Type]>([:])
-
-    var classes: [String: NSPersistentStore.Type] { registered.withLock { $0 } }
-
-    func register(_ storeClass: NSPersistentStore.Type?, type: String) {
-        registered.withLock { $0[type] = storeClass }
     }
 }

@@ -4,7 +4,7 @@ import CoreDataStore
 import Foundation
 import Synchronization
 
-/// A store as contexts see it: where its rows come from, and the identity that users know.
+/// A store as contexts see it: the source of its rows, and the identity that users know.
 final class AttachedStore: @unchecked Sendable {
     // Safe because everything of its own is set once and guards itself.
 
@@ -12,31 +12,32 @@ final class AttachedStore: @unchecked Sendable {
     let store: NSPersistentStore
     /// The rows as the context sees them.
     let source: any ReadableSource
-    /// The newest rows: those that a save conflicts with.
+    /// The newest rows: those that a save may conflict with.
     let newest: any ReadableSource
     /// The store itself: the target of saves, and the origin of new keys.
     let target: any RowSource
     let cache: RowCache
-    /// What the IDs of the store's objects hold.
+    /// The state that the IDs of the store's objects share.
     let reference: StoreReference
-    /// Tells the store from its coordinator's others; never reused.
+    /// Distinguishes the store from others of its coordinator; never reused.
     let index: Int32
-    /// Who posts that somebody wrote to the store, where that is asked for.
+    /// Posts notifications of writes to the store, if the options ask for that.
     let remoteChanges: RemoteChanges?
     let saveObservers = SaveObservers()
     /// Whether each statement costs a round trip to a server.
     let isRemote: Bool
-    /// See ``SourceTraits/readsRowsLater``: the store is of a class of the program's own that is asked for one object after another.
+    /// See ``SourceTraits/readsRowsLater``: the store is of a class of the program's own that is asked for one object
+    /// after another.
     let readsRowsLater: Bool
-    /// Whether to read many rows at once costs what one does.
+    /// Whether reading many rows together costs as much as reading one.
     let readsManyRowsAtOnce: Bool
     /// Whether to read the row of another object with one that is asked for costs as much again.
     var readsOneRowAtATime: Bool { readsRowsLater && !readsManyRowsAtOnce }
-    /// Who is told of objects, where the store is of a class that the program has written.
+    /// Receives the objects, if the store is of the program's own class.
     let objectSource: (any ObjectSource)?
     /// What such a store calls its objects.
     var references: ReferenceTable? { reference.references }
-    /// Whether the store has all of its rows in memory, so that to look at an object for each costs what any fetch does.
+    /// Whether the store has all of its rows in memory, so that reading an object for each costs as much as any fetch.
     let isInMemory: Bool
     /// Whether the store is still a coordinator's.
     var isAttached: Bool { !closing.isClosed.load(ordering: .relaxed) }
@@ -62,7 +63,7 @@ final class AttachedStore: @unchecked Sendable {
         isInMemory = traits.holdsAllRows || store.type == NSInMemoryStoreType
         isRemote = traits.isRemote
         readsRowsLater = traits.readsRowsLater
-        readsManyRowsAtOnce = isRemote || store is any BatchReadingIncrementalStore
+        readsManyRowsAtOnce = isRemote || traits.readsManyRowsAtOnce
         closing = Closing()
         cache = source.rowCache
         reference = StoreReference(source.identifier, references)
@@ -70,19 +71,19 @@ final class AttachedStore: @unchecked Sendable {
         remoteChanges?.begin(self)
     }
 
-    /// The order in which stores are written that one save goes to; the last one ends its writing first. It is the same for everybody, so
-    /// that savers of the same files never wait for one another in a circle.
+    /// Returns the order in which one save writes its stores; the last one ends its writing first. The order is the
+    /// same for all clients, so savers of the same files never deadlock.
     ///
-    /// What cannot be taken back once it is written comes last: files that are written as a whole, and behind them what the program's own
-    /// classes write.
+    /// Stores that cannot be rolled back come last: files that are written as a whole, and after them stores of the
+    /// program's own classes.
     static func isWrittenBefore(_ one: AttachedStore, _ other: AttachedStore) -> Bool {
         (one.rankOfWriting, one.identifier) < (other.rankOfWriting, other.identifier)
     }
 
     private var rankOfWriting: Int { objectSource != nil ? 2 : target.traits.writesWhole ? 1 : 0 }
 
-    /// A coordinator's store as a context sees it that has a parent or is pinned to a generation: the same store and the same IDs,
-    /// other rows.
+    /// A coordinator's store as a context sees it that has a parent or is pinned to a generation: the same store and
+    /// the same IDs, other rows.
     init(of base: AttachedStore, through source: any ReadableSource, newest: (any ReadableSource)? = nil) {
         remoteChanges = nil
         // A child gives its objects to the parent.
@@ -109,7 +110,7 @@ final class AttachedStore: @unchecked Sendable {
 
     // MARK: Rows
 
-    /// Rows of a fetch, in portions; those that are known at this version are the same rows as in other contexts.
+    /// Fetches rows in portions; rows that are cached at this version are shared with other contexts.
     func fetchRows(_ plan: FetchPlan, _ take: (RowList) throws -> Void) throws {
         if CoreDataLog.sqlDebugLevel > 3, let explaining = source as? any ExplainingSource {
             SQLLog.log(try explaining.explain(plan).plan)
@@ -117,7 +118,8 @@ final class AttachedStore: @unchecked Sendable {
         try source.fetchRows(plan, take)
     }
 
-    /// The row as users see it, e.g. in a merge conflict: the values of its attributes and the IDs of its to-ones by name.
+    /// Returns the row as users see it, for example in a merge conflict: the values of its attributes and the IDs of
+    /// its to-ones by name.
     func dictionary(of row: RowSnapshot) -> [String: Any] {
         guard let model = store.persistentStoreCoordinator?.runtime else { return [:] }
         var result: [String: Any] = [:]
@@ -136,7 +138,7 @@ final class AttachedStore: @unchecked Sendable {
         return CompositeValues.nested(result, in: model.entities[row.entity])
     }
 
-    /// What the store did of itself shows in the context; metadata that were set `metadataEdits` times, if that is not nil, are
+    /// Shows the store's own changes in the context. If `metadataEdits` is not nil, that number of metadata edits was
     /// written.
     func didSave(_ outcome: SaveOutcome, in context: NSManagedObjectContext, metadataEdits: Int?) {
         for key in outcome.derivedRows { context.derivedValuesChanged(key, in: self) }
@@ -150,7 +152,7 @@ final class AttachedStore: @unchecked Sendable {
     /// The store lies there from now on; one without a file is only called so.
     func move(to url: URL) throws {
         if let movable = target as? any MovableSource, movable.isInFile {
-            try CoreDataErrors.checkIsFile(url)
+            try CoreDataErrors.checkIsStoreFile(url)
             try CoreDataErrors.converting { try movable.move(to: url.path) }
         }
         store.url = url
@@ -167,7 +169,7 @@ final class AttachedStore: @unchecked Sendable {
         guard hasUnsavedMetadata else { return nil }
         var dictionary: [String: Any] = store.metadata
         dictionary[NSStoreUUIDKey] = nil
-        // What the store itself needs stays, whoever set the metadata without it.
+        // The entries that the store itself needs stay, even if the program set metadata without them.
         let present = try target.metadata().metadata.dictionary
         for key in StoreMetadata.Key.kept where dictionary[key] == nil { dictionary[key] = present[key] }
         for key in StoreMetadata.Key.deferral { dictionary[key] = present[key] }

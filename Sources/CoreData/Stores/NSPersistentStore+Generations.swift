@@ -1,14 +1,17 @@
 extension NSPersistentStore {
-    /// Option, Int: how many query generations a store keeps at once, each with a connection to the file; 16 without it.
+    /// Option, Int: the maximum number of query generations that a store keeps, each with a connection to the file; 16
+    /// by default.
     ///
-    /// Contexts that are pinned while nobody saves share one. Where there are as many, the read that would pin another one throws
-    /// 134070. Apple's framework has no such option.
+    /// Contexts that are pinned without a save in between share one. If the maximum is reached, the read that would pin
+    /// another one throws 134070. Apple's framework has no such option.
     public static let queryGenerationCountOption = "OpenCoreDataQueryGenerationCount"
 
-    /// Option, Int: how many bytes the write-ahead log may have before query generations are given up; 268,435,456 without it.
+    /// Option, Int: the size of the write-ahead log, in bytes, at which query generations are discarded; 268,435,456 by
+    /// default.
     ///
-    /// As long as one is kept the log only grows, for whoever writes. Beyond the limit all are given up, for it can begin anew only
-    /// when nobody reads any of it: at the next save of this process, or within seconds of another one's. To read from one
-    /// throws 134070 then, until the context is given another generation. Apple's framework has no such option.
+    /// As long as a generation is kept, the log only grows, for every writer. Beyond the limit all are discarded,
+    /// because the log can be reset only when no reader uses it: at the next save of this process, or within seconds of
+    /// a save of another one. Reading from a discarded generation throws 134070, until the context gets another
+    /// generation. Apple's framework has no such option.
     public static let queryGenerationLogSizeOption = "OpenCoreDataQueryGenerationLogSize"
 }

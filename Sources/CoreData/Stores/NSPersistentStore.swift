@@ -4,10 +4,11 @@ import Synchronization
 
 /// A store that is attached to a coordinator.
 ///
-/// Stores are made by `NSPersistentStoreCoordinator.addPersistentStore(ofType:configurationName:at:options:)`. Those of your own
-/// are subclasses of ``NSAtomicStore`` or ``NSIncrementalStore``.
+/// Stores are made by `NSPersistentStoreCoordinator.addPersistentStore(ofType:configurationName:at:options:)`. Those of
+/// your own are subclasses of ``NSAtomicStore`` or ``NSIncrementalStore``.
 ///
-/// Differs from Apple: the initialiser is `required`, so a subclass that overrides it says `required` instead of `override`.
+/// Differs from Apple: the initialiser is `required`, so a subclass that overrides it says `required` instead of
+/// `override`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // Safe because what changes after the initialiser is guarded by `state`.
 
@@ -29,7 +30,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         case stored(MetadataRow)
     }
 
-    /// Guards what a coordinator or a user may change.
+    /// Guards the state that a coordinator or a user may change.
     final let state: Mutex<State>
     /// The name of the configuration whose entities the store has.
     public final let configurationName: String
@@ -39,7 +40,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return givenOptions?.merging([NSSQLitePragmasOption: pragmas as NSDictionary]) { _, new in new }
     }
     /// Pragmas may be a dictionary of Swift's; see ``NSPersistentStoreDescription/openingOptions``.
-    private nonisolated(unsafe) let givenOptions: [AnyHashable: Any]?  // Safe because nobody changes them.
+    private nonisolated(unsafe) let givenOptions: [AnyHashable: Any]?  // Safe because they do not change.
 
     init(
         coordinator: NSPersistentStoreCoordinator?, configurationName: String?, url: URL?,
@@ -70,21 +71,21 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: For subclasses
 
-    /// Reads the store's metadata and sets ``metadata``, with its type and UUID, before anything else is asked of the store.
+    /// Reads the store's metadata and sets ``metadata``, with its type and UUID, before any other request to the store.
     ///
-    /// As it is, takes what ``metadataForPersistentStore(with:)`` reads where there is a file; a store without UUID gets one.
+    /// The default uses ``metadataForPersistentStore(with:)`` if there is a file; a store without a UUID gets one.
     open func loadMetadata() throws {
         guard let url, FileManager.default.fileExists(atPath: url.path) else { return }
         let found = try Swift.type(of: self).metadataForPersistentStore(with: url)
         if !found.isEmpty { metadata = found }
     }
 
-    /// The metadata of a store at a URL that nobody has added; empty unless overridden.
+    /// Returns the metadata of a store at a URL that is not attached; empty unless overridden.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { [:] }
 
-    /// Writes the metadata of a store at a URL that nobody has added.
+    /// Writes the metadata of a store at a URL that is not attached.
     ///
-    /// - Throws: unless overridden.
+    /// - Throws: an error unless overridden.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw CoreDataErrors.make(
             NSPersistentStoreOperationError, "\(self) must override setMetadata(_:forPersistentStoreAt:).")
@@ -101,7 +102,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The coordinator that the store is attached to; `nil` once it was removed.
     public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
 
-    /// Where the store lies; `nil` in memory.
+    /// The URL of the store; `nil` in memory.
     public final var url: URL? {
         get { state.withLock { $0.url } }
         set { state.withLock { $0.url = newValue } }
@@ -116,17 +117,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The store's type, e.g. `NSSQLiteStoreType`.
     open var type: String { state.withLock { $0.registeredType } ?? NSSQLiteStoreType }
 
-    /// Whether the store is not written to; one of your own may set it as it is made.
+    /// Whether the store is read-only; your own store may set it while it is made.
     public final var isReadOnly: Bool {
         get { state.withLock { $0.isReadOnly } }
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
-    /// The store's metadata, as it is or as the next save will write it.
+    /// The store's metadata, as stored or as the next save will write them.
     ///
-    /// A subclass that keeps them itself overrides this. When the store is added the coordinator reads them after ``loadMetadata()``,
-    /// and sets them with what they lack of type, UUID and version hashes. A setter that calls `super`'s has the next save write
-    /// them.
+    /// A subclass that keeps them itself overrides this property. When the store is added, the coordinator reads them
+    /// after ``loadMetadata()``, and sets them with a missing type, UUID and version hashes. If a setter calls
+    /// `super`'s, the next save writes them.
     open var metadata: [String: Any]! {
         get {
             state.withLock { state in
@@ -147,7 +148,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         }
     }
 
-    /// What the configuration of a store of all entities is called.
+    /// The name of the configuration with all entities.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
     /// Why a store that was not opened for reading only is read-only.
@@ -171,7 +172,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 
-    /// What messages call the store: its file, or where there is none its type.
+    /// The name of the store in messages: its file, or its type if it has none.
     final var shownName: String {
         guard let name = url?.lastPathComponent, !name.isEmpty, name != "/", url?.isNullDevice == false else {
             return type
@@ -182,14 +183,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open override var description: String {
         "<\(Swift.type(of: self)): \(type) \(url?.path ?? "in memory"), configuration \(configurationName)>"
     }
-}
-
-/// A value on its way across an isolation boundary; whoever sends it does not keep it.
-struct Transfer<Value>: @unchecked Sendable {
-    // Safe because it changes no more after it was made, or who sends it has let go of it.
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }
 
 extension NSPersistentStoreRequest {

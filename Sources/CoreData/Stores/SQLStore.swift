@@ -5,13 +5,12 @@ import Foundation
 
 /// A store in an SQLite database, in a file or in memory.
 ///
-/// The one file of the module that knows the driver.
+/// Only this file of the module knows the driver.
 final class SQLStore: NSPersistentStore, @unchecked Sendable {
-    // Safe because everything of its own is set once.
+    // Safe because all of its own variables are set once.
 
     private let storeType: String
     private let historyReason: String?
-
     override var type: String { storeType }
     override var readOnlyReason: String? { historyReason }
 
@@ -36,20 +35,21 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         options: [AnyHashable: Any]? = nil
     ) { preconditionFailure("A coordinator makes stores of this class: add one by its type.") }
 
-    /// Opens the store, or makes it where there is none.
+    /// Opens the store, or makes it if it does not exist.
     static func open(
         type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?, index: Int32,
-        coordinator: NSPersistentStoreCoordinator
+        coordinator: NSPersistentStoreCoordinator, migration: any OpeningMigration
     ) throws -> AttachedStore {
         let isInMemory = type == NSInMemoryStoreType || url?.isNullDevice ?? true
         let server = ServerStores.shared.driver(ofType: type)
         let settings = try StoreSettings(options)
         var storeOptions = settings.storeOptions(path: isInMemory || server != nil ? nil : url?.path)
         storeOptions.type = type
+        if StoreSettings.isWanted(options, SaveNote.storeOption) { storeOptions.participants.append(NoteParticipant()) }
         storeOptions.database.clock = coordinator.clock
         // On a server columns are named after the model, and other programs may still know the former hashes alone.
         storeOptions.takesFormerComposites =
-            server != nil || settings.isReadOnly || !LightweightMigration.isWanted(options)
+            server != nil || settings.isReadOnly || !StoreSettings.isWanted(options)
         let makeDatabase = try makeDatabase(server, &storeOptions, url, settings)
         // Without its password it leads nowhere.
         let place = storeOptions.database.path != nil || server != nil ? url : nil
@@ -57,9 +57,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         // Frozen, so that it may be read anywhere.
         let model = Transfer(coordinator.managedObjectModel)
         storeOptions.document = { model.value.makeDocument() }
-        let engine = try LightweightMigration.opening(
-            place, type: type, model.value, configuration: configuration,
-            options: options, stages: settings.stages
+        let engine = try migration.opening(
+            place, type: type, model.value, configuration: configuration, options: options
         ) {
             try StoreEngine.open(
                 model: coordinator.runtime.model, configuration: configuration, options: storeOptions,
@@ -79,7 +78,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
             store, source: engine, index: index, postsRemoteChanges: settings.postsRemoteChanges)
     }
 
-    /// What makes the database: the driver of a server's, where the store is on one.
+    /// Returns the database: made by the driver of a server, if the store is on one.
     private static func makeDatabase(
         _ server: ServerStores.Driver?, _ options: inout StoreOptions, _ url: URL?, _ settings: StoreSettings
     ) throws -> DatabaseFactory {
@@ -98,14 +97,15 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         if settings.analyzes { try engine.database.analyze() }
         if settings.vacuums {
             if let place {
-                // A process that has the turn may be about to put a store here whose files no row refers to yet; another time will do.
+                // A process that has the turn may be about to make a store here to whose files no row refers yet. The
+                // files are removed another time.
                 try MigrationTurn.ifFree(place) { try engine.removeOrphanedExternalData() }
             }
             try engine.database.vacuum()
         }
     }
 
-    /// A database of the driver, whose statements are logged where that is asked for.
+    /// Returns a database of the driver, whose statements are logged if that is enabled.
     static func makeDatabase(_ options: DatabaseOptions) throws -> any SQLDatabase {
         if let server = options.server, let driver = ServerStores.shared.driver(of: server) {
             return try driver.makeDatabase(options)
@@ -146,8 +146,8 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
 
     /// - Parameters:
     ///   - source: a store, as its metadata were read.
-    ///   - noted: what the store that is replaced must still be.
-    /// - Throws: `DatabaseChanged` where it is not.
+    ///   - noted: the state that the replaced store must still have.
+    /// - Throws: `DatabaseChanged` if it does not.
     static func replace(
         at url: URL, _ options: [AnyHashable: Any]?, with source: URL, _ sourceOptions: [AnyHashable: Any]?,
         ifStill noted: (any NotedDatabase)? = nil
@@ -160,16 +160,16 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// Notes what a store is now, for whoever reads it for long and replaces it then.
+    /// Notes a store's state, for a caller that reads it for a long time and then replaces it.
     static func note(_ url: URL, _ options: [AnyHashable: Any]?) throws -> any NotedDatabase {
         try onFile(at: url, options, .fileWriteUnsupportedScheme) { options in
             try StoreFailure.translated(options.path) { try SQLiteFile.note(options) }
         }
     }
 
-    /// Moves a store that nobody has open to where there is none; in the caller's turn (``MigrationTurn``).
+    /// Moves a store that no client has open to a free place; call it in the caller's turn (``MigrationTurn``).
     ///
-    /// - Throws: `PlaceTaken` where there is one by now.
+    /// - Throws: `PlaceTaken` if a store exists there by now.
     static func put(_ url: URL, at destination: URL) throws {
         try onFile(at: destination, nil, .fileWriteUnsupportedScheme, makes: true) { options in
             try files.move(StoreOptions(path: url.path).database, to: options)
@@ -191,14 +191,15 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         try MigrationTurn.with(url, waiting: waiting, body)
     }
 
-    /// The first bytes of a file that may be a store of this process: read without a descriptor that would release its locks.
+    /// The first bytes of a file that may be a store of this process: read without a descriptor that would release its
+    /// locks.
     static func start(ofFileAt path: String, count: Int) -> Data? {
         SQLiteFile.start(of: path, count: count).map { Data($0) }
     }
 
     static var files: StoreFiles { StoreFiles(SQLiteFile.self) { try makeDatabase($0) } }
 
-    /// A lock of somebody else's means more here than that he writes.
+    /// A lock of another client means more here than that it writes.
     private static func openElsewhere(_ url: URL, _ body: () throws -> Void) throws {
         do { try body() } catch let failure as SQLFailure where failure.kind == .busy {
             throw CoreDataErrors.make(
@@ -213,7 +214,7 @@ final class SQLStore: NSPersistentStore, @unchecked Sendable {
         makes: Bool = false, _ body: (DatabaseOptions) throws -> R
     ) throws -> R {
         if ServerStores.shared.driver(of: url) != nil { return try onServer(at: url, options, body) }
-        try CoreDataErrors.checkIsFile(url, code)
+        try CoreDataErrors.checkIsStoreFile(url, code)
         do {
             return try body(try StoreSettings(options).storeOptions(path: url.path).database)
         } catch let failure as StoreFailure {

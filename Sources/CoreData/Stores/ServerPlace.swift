@@ -2,23 +2,23 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// A schema beside that of a store which is about to be made, so that what is half made is never taken for it: as
-/// ``NewStorePlace`` for files.
+/// A schema beside that of a store that is about to be made, so that an incomplete store is never opened;
+/// ``NewStorePlace`` is the counterpart for files.
 ///
-/// It is held as long as the value lives. One that nobody holds was left by a program that died, and goes when the next is made for the
-/// same store, or is gone on with.
+/// It is held as long as the value lives. A schema that is not held was left by a program that ended. It is removed
+/// when the next one is made for the same store, or its work is continued.
 final class ServerPlace {
-    /// Where the store is made.
+    /// The URL at which the store is made.
     var url: URL { place.url }
-    /// Whether something is there to be gone on with.
+    /// Whether there is work to be continued.
     var isFound: Bool { place.isFound }
-    /// Whether what is there is left, for who comes next to go on with.
+    /// Whether the content is kept, so that the next process can continue.
     var isLeft = false
     private let destination: URL
     private let place: ServerStores.Place
 
-    /// - Parameter purpose: what is done there, where that can be gone on with; the same for the same.
-    /// - Returns: `nil` for a URL of no server.
+    /// - Parameter purpose: the purpose of the work, if it can be continued; equal for equal work.
+    /// - Returns: `nil` for a URL that is not a server's.
     init?(for destination: URL, _ options: [AnyHashable: Any]? = nil, purpose: String? = nil) throws {
         guard let driver = ServerStores.shared.driver(of: destination) else { return nil }
         self.destination = destination
@@ -27,24 +27,24 @@ final class ServerPlace {
         }
     }
 
-    /// Takes away what is there, so that the next begins anew.
+    /// Removes the content, so that the next process starts from the beginning.
     func clear() throws {
         try AttachedStore.converting(destination) { try place.remove() }
         isLeft = true
     }
 
     deinit {
-        // What nobody can tell from what is being made nobody can go on with.
+        // Without a lock the content cannot be distinguished from that of running work, so it is not continued.
         if !isLeft || place.hold == nil { try? place.remove() }
         place.hold?.release()
     }
 
     private static var schemas: StoreSchemas { StoreSchemas { try SQLStore.makeDatabase($0) } }
 
-    /// Puts the store, which nobody has open, where it is to be.
+    /// Moves the store, which no client has open, to its place.
     ///
-    /// - Parameter replaces: whether in place of the one that is there.
-    /// - Throws: 516 where something is there by now that is not to be replaced.
+    /// - Parameter replaces: whether it replaces the existing store.
+    /// - Throws: 516 if a store exists there by now and must not be replaced.
     func put(_ options: [AnyHashable: Any]? = nil, replaces: Bool = false) throws {
         try place.hold?.check()
         guard
@@ -54,9 +54,10 @@ final class ServerPlace {
         isLeft = false
     }
 
-    /// Makes a store here and puts it in place of the one at its destination, while nobody else writes to that, if it is what is expected.
+    /// Makes a store here and replaces the one at the destination by it, while no other client writes to that, if the
+    /// destination has the expected state.
     ///
-    /// - Returns: whether it was.
+    /// - Returns: whether it had.
     func exchange(
         _ options: [AnyHashable: Any]?, if isExpected: ([String: Data]?) -> Bool, making: () throws -> Void
     ) throws -> Bool {
@@ -76,7 +77,7 @@ final class ServerPlace {
 }
 
 extension AttachedStore {
-    /// Takes a store on a server away; where there is none there is nothing to do.
+    /// Destroys a store on a server; does nothing if there is none.
     static func destroyOnServer(_ url: URL, _ options: [AnyHashable: Any]?) throws {
         try converting(url) {
             try StoreSchemas { try SQLStore.makeDatabase($0) }.destroy(ServerPlace.options(url, options))
@@ -87,7 +88,7 @@ extension AttachedStore {
         try converting(url) { try StoreSchemas { try SQLStore.makeDatabase($0) }.isTaken(ServerPlace.options(url)) }
     }
 
-    /// Copies a store to a place where there is none; one of both, or both, may be on a server.
+    /// Copies a store to a free place; either or both may be on a server.
     static func copy(
         _ source: URL, _ sourceOptions: [AnyHashable: Any]?, to destination: URL, withHistory: Bool = false
     ) throws {

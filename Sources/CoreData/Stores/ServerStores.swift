@@ -5,17 +5,17 @@ import Synchronization
 
 /// The kinds of stores in databases on servers: what products beside this module bring along.
 package final class ServerStores: Sendable {
-    /// What makes databases of one kind.
+    /// Makes databases of one kind.
     package struct Driver: Sendable {
         /// The type of the stores.
         package var type: String
-        /// What the URLs of such stores begin with.
+        /// The schemes of the URLs of such stores.
         package var schemes: Set<String>
         package var makeDatabase: DatabaseFactory
         /// A URL as it may be shown: without the password.
         package var shown: @Sendable (URL) -> URL
-        /// Takes a place on the same server, for what is made before it is put at the URL; with the purpose, where one that was left by who
-        /// died of the same is to be gone on with.
+        /// Takes a place on the same server for a store that is made before it is moved to the URL. With a purpose,
+        /// takes an abandoned place of equal work to continue it.
         package var takePlace: @Sendable (DatabaseOptions, _ purpose: String?) throws -> Place
 
         /// Removes the schema of a URL if nothing is in it and the role may; never `public`.
@@ -41,11 +41,11 @@ package final class ServerStores: Sendable {
         package var url: URL
         /// The names of the schemas there and at the store.
         package var schemas: (from: String, to: String)
-        /// Whether something is there to be gone on with.
+        /// Whether there is work to be continued.
         package var isFound: Bool
-        /// What keeps others from it; `nil` where the server has no such locks.
+        /// The lock against other clients; `nil` if the server has no such locks.
         package var hold: (any SQLHold)?
-        /// Takes away what is there.
+        /// Removes the content.
         package var remove: @Sendable () throws -> Void
 
         package init(
@@ -71,7 +71,7 @@ package final class ServerStores: Sendable {
         return drivers.withLock { drivers in drivers.values.first { $0.schemes.contains(scheme) } }
     }
 
-    /// The type of a store at that URL: whoever describes a store by its URL alone has said SQLite by that.
+    /// Returns the type of a store at that URL: a description that only has a URL has the default type SQLite.
     func type(_ type: String, at url: URL?) -> String {
         guard type == NSSQLiteStoreType, let url, let driver = driver(of: url) else { return type }
         return driver.type

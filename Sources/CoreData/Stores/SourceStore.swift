@@ -2,9 +2,9 @@ import CoreDataModel
 import CoreDataStore
 import Foundation
 
-/// A store on a source that somebody else has made: for sources that no type of store makes yet.
+/// A store on a given source: for sources that no type of store makes yet.
 final class SourceStore: NSPersistentStore, @unchecked Sendable {
-    // Safe because everything of its own is set once.
+    // Safe because all of its own variables are set once.
 
     private let storeType: String
 

@@ -13,18 +13,19 @@ public let NSBinaryStoreType = "Binary"
 /// Every object has an `<object>`, its attributes and relationships go by their names in small letters.
 public let NSXMLStoreType = "XML"
 
-/// Option, Bool: an XML store is checked. Differs from Apple: without effect, since every XML store is checked as it is read.
+/// Option, Bool: an XML store is checked. Differs from Apple: without effect, since every XML store is checked as it is
+/// read.
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
 /// Option: a protection class. Differs from Apple: taken and without effect, since files have none here.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
-/// Option, Bool: a store is destroyed or replaced though others use it.
+/// Option, Bool: a store is destroyed or replaced although other clients use it.
 ///
-/// Differs from Apple: refused with an error, since it can damage what they are reading.
+/// Differs from Apple: refused with an error, since it can damage data that they are reading.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
-/// Metadata: the earliest system that reads the store. Differs from Apple: kept as it is, not written.
+/// Metadata: the earliest system that reads the store. Differs from Apple: kept unchanged, not written.
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
-/// Option: classes of transformable values that a binary store may have. Differs from Apple: taken and without effect, since
-/// a binary store has what the transformer made, as every store.
+/// Option: classes of transformable values in a binary store. Differs from Apple: accepted without effect, since a
+/// binary store contains the transformer's output, like every store.
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
 /// Option, Bool: see ``NSBinaryStoreSecureDecodingClasses``. Differs from Apple: taken and without effect.
 public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"
@@ -42,29 +43,29 @@ public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecks
 
 /// Option, Bool: the store is not written to.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
-/// Option, seconds: how long to wait for a store that somebody else is writing to.
+/// Option, seconds: the maximum time to wait for a store that another client is writing to.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 /// Option, `[String: String]`: pragmas for every connection, e.g. `["synchronous": "FULL"]`.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Option, Bool: ANALYZE when the store is added.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
-/// Option, Bool: VACUUM when the store is added; files of external data that no row names, which a crash may have left, are
-/// removed.
+/// Option, Bool: VACUUM when the store is added; files of external data that no row names, which a crash may have left,
+/// are removed.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Option, Bool: open a store of another model version without comparing hashes.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// Option, Bool: a store of another version of the model is migrated when it is added, by a mapping model of a bundle or, where
-/// ``NSInferMappingModelAutomaticallyOption`` is set too, by one that is inferred.
+/// Option, Bool: a store of another version of the model is migrated when it is added, by a mapping model of a bundle
+/// or, where ``NSInferMappingModelAutomaticallyOption`` is set too, by one that is inferred.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// Option, Bool: the mapping of a migration is inferred from the two models, and done in the database.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// Option, Int: the most connections that read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// Option, Bool or a dictionary: record what every save changes, for ``NSPersistentHistoryChangeRequest`` to find.
+/// Option, Bool or a dictionary: record the changes of every save, for ``NSPersistentHistoryChangeRequest``.
 ///
-/// Without it, a store that has a history opens read-only: who reads the history counts on finding everything there.
+/// Without it, a store that has a history opens read-only: readers of the history rely on its completeness.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-/// Option, Bool: post `NSPersistentStoreRemoteChange` for every transaction, whoever makes it.
+/// Option, Bool: post `NSPersistentStoreRemoteChange` for every transaction of every client.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
@@ -74,13 +75,17 @@ public let NSAddedPersistentStoresKey = "added"
 public let NSRemovedPersistentStoresKey = "removed"
 /// Coordinator notification: a store whose UUID changed.
 public let NSUUIDChangedPersistentStoresKey = "changed"
-/// Coordinator notification: where a store lies.
+/// Coordinator notification: the URL of a store.
 public let NSPersistentStoreURLKey = "storeURL"
-/// Coordinator notification: an ``NSPersistentHistoryToken`` of where the history stood then.
+/// Coordinator notification: an ``NSPersistentHistoryToken`` with the history's position at that time.
 public let NSPersistentHistoryTokenKey = "historyToken"
 
 extension NSNotification.Name {
-    /// Stores of a coordinator will change; object: the coordinator.
+    /// Stores of a coordinator will change that were added with ``NSPersistentStoreUbiquitousContentNameKey``: save and
+    /// reset contexts.
+    ///
+    /// Object: the coordinator. User info: ``NSRemovedPersistentStoresKey`` and
+    /// ``NSPersistentStoreUbiquitousTransitionTypeKey``.
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresWillChange")
     /// Stores were added to a coordinator or removed; object: the coordinator.
@@ -89,11 +94,11 @@ extension NSNotification.Name {
     /// A store is about to be removed; object: the store.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "NSPersistentStoreCoordinatorWillRemoveStore")
-    /// Somebody wrote to a store that was added with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``: this
-    /// coordinator, another one or another process.
+    /// A client has written to a store that was added with ``NSPersistentStoreRemoteChangeNotificationPostOptionKey``:
+    /// this coordinator, another one or another process.
     ///
-    /// Object: the coordinator. User info: `NSStoreUUIDKey`, ``NSPersistentStoreURLKey`` and, where the store records its
-    /// history, ``NSPersistentHistoryTokenKey``. Posted on a thread of its own; transactions that follow one another
-    /// closely are told of once.
+    /// Object: the coordinator. User info: `NSStoreUUIDKey`, ``NSPersistentStoreURLKey`` and, if the store records its
+    /// history, ``NSPersistentHistoryTokenKey``. Posted on a thread of its own; transactions in quick succession are
+    /// reported once.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }

@@ -4,7 +4,7 @@ import Foundation
 /// The options of a store, read once; unknown keys are the user's own and are kept.
 struct StoreSettings {
     var isReadOnly: Bool
-    /// See ``StoreTools/leavesNothingOption``.
+    /// See ``leavesNothingOption``.
     var leavesNothing: Bool
     var ignoresVersioning: Bool
     var analyzes: Bool
@@ -16,9 +16,8 @@ struct StoreSettings {
     var generationCount: Int?
     var generationLogSize: Int?
     var pragmas: [String: String] = [:]
-    var stages: NSStagedMigrationManager?
 
-    /// - Throws: for an option whose value is of the wrong type, naming the option.
+    /// - Throws: an error that names an option whose value is of the wrong type.
     init(_ options: [AnyHashable: Any]?) throws {
         // Found by text, once: to look for each option among keys of any type takes several times as long.
         var named: [String: Any] = [:]
@@ -27,8 +26,7 @@ struct StoreSettings {
         }
         let options = named
         try Self.check(options[NSPersistentStoreForceDestroyOption])
-        stages = options[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
-        if let other = options[NSPersistentStoreStagedMigrationManagerOptionKey], stages == nil {
+        if let other = options[NSPersistentStoreStagedMigrationManagerOptionKey], !(other is any StagedMigrating) {
             throw CoreDataErrors.make(
                 NSPersistentStoreOperationError,
                 "The store option \(NSPersistentStoreStagedMigrationManagerOptionKey) takes an NSStagedMigrationManager, not a \(type(of: other))."
@@ -49,11 +47,11 @@ struct StoreSettings {
             NSMigratePersistentStoresAllowingLossOption,
         ] { _ = try number(key) }
         isReadOnly = try number(NSReadOnlyPersistentStoreOption)?.boolValue ?? false
-        leavesNothing = try number(StoreTools.leavesNothingOption)?.boolValue ?? false
+        leavesNothing = try number(Self.leavesNothingOption)?.boolValue ?? false
         ignoresVersioning = try number(NSIgnorePersistentStoreVersioningOption)?.boolValue ?? false
         analyzes = try number(NSSQLiteAnalyzeOption)?.boolValue ?? false
         vacuums = try number(NSSQLiteManualVacuumOption)?.boolValue ?? false
-        // What is no time or longer than anybody waits is the nearest that is.
+        // A value that is no time, or unreasonably long, becomes the nearest allowed one.
         timeout = try number(NSPersistentStoreTimeoutOption).map { max(0, min($0.doubleValue, 1_000_000)) }
         readerCount = try number(NSPersistentStoreConnectionPoolMaxSizeKey)?.intValue
         generationCount = try number(NSPersistentStore.queryGenerationCountOption)?.intValue
@@ -76,6 +74,20 @@ struct StoreSettings {
 }
 
 extension StoreSettings {
+    /// A store option of the tools, a boolean: a store that is opened for reading only is looked at once, and nothing
+    /// is added to its folder.
+    static let leavesNothingOption = "OpenCoreDataLeavesNothing"
+
+    /// Whether the options of a store ask for its migration.
+    static func isWanted(
+        _ options: [AnyHashable: Any]?, _ key: String = NSMigratePersistentStoresAutomaticallyOption
+    ) -> Bool { (options?[key] as? NSNumber)?.boolValue ?? false }
+
+    /// Whether they ask for the mapping to be inferred.
+    static func isInferenceWanted(_ options: [AnyHashable: Any]?) -> Bool {
+        isWanted(options, NSInferMappingModelAutomaticallyOption)
+    }
+
     /// - Throws: for an option of Apple's that nothing here can follow.
     static func check(_ options: [AnyHashable: Any]?) throws {
         try check(options?[NSPersistentStoreForceDestroyOption])
@@ -91,7 +103,7 @@ extension StoreSettings {
             """)
     }
 
-    /// The engine's words for it; a store in memory has no path.
+    /// Returns the engine's options; a store in memory has no path.
     func storeOptions(path: String?) -> StoreOptions {
         var options = StoreOptions(path: path)
         options.database.isReadOnly = isReadOnly

@@ -3,29 +3,30 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// Faults that fired one by one, each with a statement of its own, where one statement could have read them all.
+/// Faults that fired one by one, each with its own statement, although one statement could have read them all.
 ///
 ///     for item in try context.fetch(request) { print(item.unit?.name ?? "") }
 ///     // 10 faults of Unit fired one by one, through Item.unit: set relationshipKeyPathsForPrefetching = ["unit"] on the fetch of Item
 ///
-/// Apple's framework has nothing like it.
+/// Apple's framework has no counterpart.
 public struct FaultLoop: Hashable, Sendable, CustomStringConvertible {
-    /// The entity whose rows were read, or whose objects' to-many relationship was.
+    /// The entity whose rows were read, or whose objects' to-many relationship was read.
     public let entityName: String
-    /// The relationship that led there, and the entity that has it; `nil` where none of the context's objects does.
+    /// The relationship through which the objects were reached, and the entity that has it; `nil` if it is none of the
+    /// context's objects.
     public let relationship: Relationship?
     /// How many statements there were by now.
     public let count: Int
 
     /// A relationship of an entity.
     public struct Relationship: Hashable, Sendable {
-        /// The entity whose objects were gone through.
+        /// The entity of the objects that were visited.
         public let entityName: String
         /// The relationship's name.
         public let name: String
         /// What to put into `relationshipKeyPathsForPrefetching`.
         public let prefetchingKeyPath: String
-        /// Whether it leads to many.
+        /// Whether it is to-many.
         public let isToMany: Bool
     }
 
@@ -45,7 +46,7 @@ public struct FaultLoop: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a context does where faults fire one by one.
+/// The reaction of a context to faults that fire one by one.
 public enum FaultLoopReporting: Sendable {
     /// Nothing, at no cost.
     case off
@@ -67,41 +68,45 @@ public struct FaultLoopError: LocalizedError, Sendable, CustomStringConvertible 
 }
 
 extension NSManagedObjectContext {
-    /// What the context does where faults fire one by one, each with a statement.
+    /// The reaction of the context to faults that fire one by one, each with a statement.
     ///
     ///     context.faultLoopReporting = .log(after: 10)
     ///     for item in try context.fetch(request) { print(item.unit?.name ?? "") }
     ///     // warning: 10 faults of Unit fired one by one, through Item.unit: set relationshipKeyPathsForPrefetching = ["unit"] on the fetch
     ///
-    /// Counted from when it is set. A fault whose row is in memory does not count.
+    /// Counting starts when it is set. A fault whose row is in memory does not count.
     ///
     /// Not in Apple's API.
     public final var faultLoopReporting: FaultLoopReporting {
-        get { faultWatch?.reporting ?? .off }
+        get { rowReading.faultWatch?.reporting ?? .off }
         set {
-            if case .off = newValue { faultWatch = nil } else { faultWatch = FaultWatch(newValue) }
+            if case .off = newValue {
+                rowReading.faultWatch = nil
+            } else {
+                rowReading.faultWatch = FaultWatch(newValue)
+            }
         }
     }
 
-    /// Runs `body`, and throws where it made so many faults of one kind fire one by one.
+    /// Runs `body`, and throws if it fired that number of faults of one kind one by one.
     ///
     ///     try context.withoutFaultLoops {
     ///         for item in try context.fetch(request) { print(item.unit?.name ?? "") }
     ///     }
     ///     // FaultLoopError: 10 faults of Unit fired one by one, through Item.unit: set relationshipKeyPathsForPrefetching = ["unit"] …
     ///
-    /// What `body` did stays done: a guard for tests and for finding out.
+    /// The effects of `body` stay: use it in tests and for analysis.
     ///
-    /// - Throws: ``FaultLoopError``; what `body` throws.
+    /// - Throws: ``FaultLoopError``; the errors of `body`.
     ///
     /// Not in Apple's API.
     @discardableResult
     public nonisolated final func withoutFaultLoops<R>(of count: Int = 10, _ body: () throws -> R) throws -> R {
         checkOwned("withoutFaultLoops(of:_:)")
-        let outer = faultWatch
+        let outer = rowReading.faultWatch
         let watch = FaultWatch(.log(after: count), collects: true, inside: outer)
-        faultWatch = watch
-        defer { faultWatch = outer }
+        rowReading.faultWatch = watch
+        defer { rowReading.faultWatch = outer }
         let result = try body()
         if !watch.found.isEmpty { throw FaultLoopError(loops: watch.found) }
         return result
@@ -112,12 +117,12 @@ extension NSManagedObjectContext {
 final class FaultWatch {
     let reporting: FaultLoopReporting
     private let collects: Bool
-    /// Who counts all that this one counts, too.
+    /// The surrounding watch, which counts the same faults.
     private let outer: FaultWatch?
     private let threshold: Int
     private(set) var found: [FaultLoop] = []
     private var kinds: [Kind: Count] = [:]
-    /// The key path that leads to an entity, and from which, as far as loops have shown it.
+    /// The key path to an entity, and the entity where it begins, as far as loops have shown it.
     private var paths: [Int: String] = [:]
 
     private struct Kind: Hashable {
@@ -144,7 +149,7 @@ final class FaultWatch {
             }
     }
 
-    /// A fault's row is read, by itself.
+    /// Notes that a fault's row is read by itself.
     func willReadRow(of object: NSManagedObject, in context: NSManagedObjectContext) {
         outer?.willReadRow(of: object, in: context)
         let kind = Kind(entity: object.runtime.ordinal, slot: -1)
@@ -168,7 +173,7 @@ final class FaultWatch {
                 count: count.total))
     }
 
-    /// Counts one more; what there is to tell when there are enough.
+    /// Counts one more; returns the count when it reaches the limit.
     private func note(_ kind: Kind, _ key: Int64) -> Count? {
         var count = kinds[kind] ?? Count(next: threshold)
         count.total += 1
@@ -194,7 +199,7 @@ final class FaultWatch {
 
     // MARK: What led there
 
-    /// The to-one relationship of the context's objects that leads to most of the rows.
+    /// Returns the to-one relationship of the context's objects through which most of the rows were reached.
     private func leading(
         to entity: EntityRuntime, _ keys: Set<Int64>, in context: NSManagedObjectContext
     ) -> FaultLoop.Relationship? {
@@ -223,7 +228,7 @@ final class FaultWatch {
             entityName: most.value.runtime.name, name: info.name, prefetchingKeyPath: path, isToMany: false)
     }
 
-    /// From the objects that were fetched, where it is known how these were come by.
+    /// Returns the path from the fetched objects, if it is known how these objects were reached.
     private func path(to slot: EntityRuntime.Slot, of entity: EntityRuntime) -> String {
         paths[entity.ordinal].map { "\($0).\(slot.name)" } ?? slot.name
     }

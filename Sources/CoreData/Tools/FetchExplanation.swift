@@ -3,12 +3,12 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// What a fetch asks one store, how the database goes about it, and what would make it faster.
+/// The statement of a fetch in one store, the database's plan, and hints that would make it faster.
 ///
 ///     for explanation in try context.explain(request) { print(explanation.sql, explanation.plan, explanation.hints) }
 ///     // SELECT … FROM ZITEM t0 WHERE t0.ZNAME = ?   ["SEARCH t0 USING INDEX ZITEM_ZNAME_INDEX (ZNAME=?)"]   []
 ///
-/// Apple's framework has nothing like it.
+/// Apple's framework has no counterpart.
 public struct FetchExplanation: Codable, Hashable, Sendable, CustomStringConvertible {
     /// The store's URL; `nil` in memory.
     public var store: URL?
@@ -18,7 +18,8 @@ public struct FetchExplanation: Codable, Hashable, Sendable, CustomStringConvert
     public var bindings: [String]
     /// The database's plan, a line a step.
     public var plan: [String]
-    /// What the plan means where it is slow, in plain words, and what is done in memory; empty where there is nothing to mend.
+    /// Explanations of slow parts of the plan, and of work that is done in memory; empty if there is nothing to
+    /// improve.
     public var hints: [String] = []
 
     /// The statement, its values, the plan and the hints, each in a line.
@@ -30,9 +31,9 @@ public struct FetchExplanation: Codable, Hashable, Sendable, CustomStringConvert
 }
 
 extension NSManagedObjectContext {
-    /// What fetching the request would run, store by store; nothing is fetched.
+    /// Explains the request for each store; fetches nothing.
     ///
-    /// - Throws: an error that names the sub-expression where the request cannot be followed.
+    /// - Throws: an error that names the sub-expression that is not supported.
     public nonisolated final func explain(_ request: AnyFetchRequest) throws -> [FetchExplanation] {
         let unsaved = request.includesPendingChanges ? unsavedObjects(for: request) : 0
         return try planned(request) { store, source, plan, form in
@@ -70,9 +71,9 @@ extension NSManagedObjectContext {
         let form = try form(of: translation, in: coordinator)
         return try CoreDataErrors.converting {
             try stores.compactMap { store in
-                // What is no database has no SQL to show.
+                // A store that is no database has no SQL.
                 guard let source = store.target as? any ExplainingSource else { return nil }
-                return try body(store, source, translation.plan(for: store), form)
+                return try body(store, source, restriction.readable(translation.plan(for: store)), form)
             }
         }
     }

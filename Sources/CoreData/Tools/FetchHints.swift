@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// What a database's plan means, in plain words, and what to do about it.
+/// Explains a database's plan, and what to do about it.
 struct FetchHints {
     private let explained: ExplainedStatement
     private let request: AnyFetchRequest
@@ -64,7 +64,7 @@ struct FetchHints {
         return scanned + ": no index helps with \(lost.predicateFormat)"
     }
 
-    /// The attribute whose trigram index would find what the predicate asks for.
+    /// Returns the attribute whose trigram index would serve the predicate.
     private func substring(of predicate: PredicateNode) -> String? {
         switch predicate {
         case .and(let parts): return parts.lazy.compactMap(substring).first
@@ -127,7 +127,7 @@ struct FetchHints {
         private(set) var equal: [String] = []
         private(set) var ranged: [String] = []
 
-        /// Those that are equal to something first, then one that lies in a range.
+        /// The properties that are compared for equality first, then one that is compared with a range.
         var properties: [String] { equal + ranged.prefix(1) }
 
         init(_ predicate: PredicateNode, _ entity: CompiledEntity) { take(predicate, entity) }

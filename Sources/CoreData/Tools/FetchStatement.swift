@@ -61,18 +61,18 @@ public struct FetchStatement: Codable, Hashable, Sendable, CustomStringConvertib
 }
 
 extension AnyFetchRequest {
-    /// What a fetch of the request would run, a statement for each store; nothing is run.
+    /// Returns the statement of a fetch of the request for each store; runs nothing.
     ///
     ///     let request = Item.fetchRequest()
     ///     request.predicate = NSPredicate(format: "name == 'Milk'")
     ///     print(try request.sql(in: context)[0].sql)
     ///     // SELECT t0.Z_PK, t0.Z_ENT, t0.Z_OPT, t0.ZNAME, … FROM ZITEM t0 WHERE t0.ZNAME = ?
     ///
-    /// The statement is that of the request's `resultType`: a count counts, object IDs are keys alone, dictionaries have the columns of
-    /// `propertiesToFetch`. Prefetched relationships take one more for each step, whose values are the keys that are found. Stores
-    /// that are no database have no statement.
+    /// The statement depends on the request's `resultType`: a count counts, object IDs are keys only, dictionaries have
+    /// the columns of `propertiesToFetch`. Prefetched relationships need one more for each step, with the keys that
+    /// were found. Stores that are no database have no statement.
     ///
-    /// - Throws: an error that names the sub-expression where the request cannot be followed.
+    /// - Throws: an error that names the sub-expression that is not supported.
     ///
     /// Not in Apple's API.
     public final func sql(in context: NSManagedObjectContext) throws -> [FetchStatement] {
@@ -82,7 +82,8 @@ extension AnyFetchRequest {
         }
     }
 
-    /// What a fetch of the request would run, how the database would go about it, and what would make it faster; nothing is fetched.
+    /// Returns the statements of a fetch of the request, the database's plans, and hints that would make it faster;
+    /// fetches nothing.
     ///
     ///     for explanation in try request.explain(in: context) { print(explanation) }
     ///     // SELECT … FROM ZITEM t0 WHERE t0.ZPRICE > ?
@@ -90,7 +91,7 @@ extension AnyFetchRequest {
     ///     //   SCAN t0
     ///     //   hint: full scan of the 12,000 rows of Item: add an index on price
     ///
-    /// - Throws: as ``sql(in:)`` does.
+    /// - Throws: the errors of ``sql(in:)``.
     ///
     /// Not in Apple's API.
     public final func explain(in context: NSManagedObjectContext) throws -> [FetchExplanation] {

@@ -2,22 +2,20 @@ import CoreDataModel
 import CoreDataStore
 import Foundation
 
-/// What the model tools ask of stores.
+/// The facts about stores that the model tools need.
 package enum ModelInspection {
-    /// The model that a store keeps a copy of, as it is written there.
+    /// Returns the copy of its model that a store keeps.
     package static func cachedModel(ofStoreAt url: URL) throws -> ModelDocument {
-        try StoreTools.run(url) { options in
-            try StoreEngine.cachedModelDocument(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
-        }
+        try SQLStore.cachedModel(of: url)
     }
 
-    /// A model that fits the tables of a store, for looking into stores whose model nobody has.
+    /// Returns a model that fits the tables of a store, for inspecting stores whose model is not available.
     ///
-    /// Its version hashes are not the store's: it opens for whoever asks to ignore them.
+    /// Its version hashes are not the store's: the store opens only with the option that ignores them.
     ///
-    /// - Returns: the model, and the columns of which nothing tells what they lead to.
+    /// - Returns: the model, and the columns whose destinations are not known.
     package static func inferredModel(ofStoreAt url: URL) throws -> (document: ModelDocument, doubts: [String]) {
-        let inference = try StoreTools.run(url) { options in
+        let inference = try SQLStore.reading(url) { options in
             try StoreEngine.inferredModel(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
         }
         return (inference.document, inference.doubts)

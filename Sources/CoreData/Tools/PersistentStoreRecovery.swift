@@ -20,14 +20,14 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
         public var unreadableKeys: [[Int64]]
         /// Values, such as external data, that could not be read of objects that could.
         public var lostValueCount: Int
-        /// To-one relationships that led to objects that are lost.
+        /// The number of to-one relationships to lost objects.
         public var lostReferenceCount: Int
-        /// Objects whose members of a many-to-many relationship could not be read.
+        /// The number of objects whose members of a many-to-many relationship could not be read.
         public var lostMemberCount: Int
         /// Objects that had values of others that must be unique.
         public var refusedObjectCount: Int
 
-        /// Whether the first page of its table is damaged, so that nothing leads to any of its objects.
+        /// Whether the first page of its table is damaged, so that none of its objects can be found.
         public var isUnreachable: Bool
 
         /// Whether nothing is missing.
@@ -57,30 +57,30 @@ public struct PersistentStoreRecovery: Codable, Hashable, Sendable {
 
     /// Every entity of the store.
     public var entities: [Entity]
-    /// What the store could not say of itself, and what was taken for it.
+    /// Facts that the store did not contain, and the assumptions used instead.
     public var notes: [String]
     /// Whether nothing is missing.
     public var isComplete: Bool { notes.isEmpty && entities.allSatisfy(\.isComplete) }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Makes a new store, of the same type, of what can be read of a damaged one, which is not changed.
+    /// Makes a new store, of the same type, from the readable data of a damaged one, which is not changed.
     ///
-    /// Of an XML store every object is read that stands before the damage, and those after it if it is in values alone; of a binary
-    /// store what comes before it.
+    /// Of an XML store every object before the damage is read, and those after it if only values are damaged; of a
+    /// binary store the objects before the damage.
     ///
-    /// Objects keep their keys; the new store has a UUID of its own, and no history.
+    /// Objects keep their keys; the new store has its own UUID, and no history.
     ///
     /// - Parameters:
     ///   - url: the damaged store.
-    ///   - destination: where the new store is made; there must be no file yet.
-    ///   - model: the store's model; `nil` for the one that the store keeps a copy of, as only SQLite stores do.
+    ///   - destination: the place of the new store; there must be no file yet.
+    ///   - model: the store's model; `nil` for the copy that the store keeps, as only SQLite stores do.
     ///   - configuration: the part of the model that the store has; `nil` for all of it.
-    /// - Throws: an error when nothing can be read: the file is no database, or its tables are not to be found.
+    /// - Throws: an error if nothing can be read: the file is no database, or its tables cannot be found.
     public class func recoverPersistentStore(
         at url: URL, to destination: URL, model: NSManagedObjectModel? = nil, configuration: String? = nil
     ) throws -> PersistentStoreRecovery {
-        try CoreDataErrors.checkIsFile(destination, .fileWriteUnsupportedScheme)
+        try CoreDataErrors.checkIsStoreFile(destination, .fileWriteUnsupportedScheme)
         guard FileSize.of(destination.path) == nil else {
             throw CoreDataErrors.make(
                 CocoaError.Code.fileWriteFileExists.rawValue, "There is a file at '\(destination.path)' already.",
@@ -98,7 +98,7 @@ extension NSPersistentStoreCoordinator {
         let known =
             try model
             ?? NSManagedObjectModel(
-                document: StoreTools.run(url) { options in
+                document: SQLStore.reading(url) { options in
                     var options = options
                     options.pragmas = StoreRecovery.readingPragmas
                     return try StoreEngine.cachedModelDocument(
@@ -106,7 +106,7 @@ extension NSPersistentStoreCoordinator {
                 })
         let compiled = try known.freeze()
         let document = Transfer(known)
-        let outcome = try StoreTools.run(url) { options in
+        let outcome = try SQLStore.reading(url) { options in
             var new = StoreOptions(path: destination.path)
             new.document = { document.value.makeDocument() }
             return try StoreRecovery.recover(

@@ -1,16 +1,16 @@
 import CoreDataStore
 import Foundation
 
-/// What there is to know about a store without having its model: its kind, its files, and what it holds.
+/// Facts about a store that need no model: its type, its files, and its content.
 ///
 ///     let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: url)
 ///     print(report.entities.map { "\($0.name): \($0.rowCount)" })     // ["Item: 399", "Unit: 8"]
 ///
-/// Apple's framework has nothing like it.
+/// Apple's framework has no counterpart.
 public struct PersistentStoreReport: Codable, Hashable, Sendable {
     /// An entity as the store knows it.
     public struct Entity: Codable, Hashable, Sendable {
-        /// The name in the model, where the store keeps a copy of that.
+        /// The name in the model, if the store keeps a copy of that.
         public var name: String
         /// The older name that stands in the store, of an entity that a migration renamed.
         public var formerName: String?
@@ -20,7 +20,7 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
         public var parent: String?
         /// The table of its rows, which all entities of one inheritance tree share; `nil` when the file has none.
         public var table: String?
-        /// Objects of this very entity, without those of subentities.
+        /// The number of objects of exactly this entity, without those of subentities.
         public var rowCount: Int
         /// The highest key handed out; of entities without parent only.
         public var maximumKey: Int64?
@@ -54,7 +54,7 @@ public struct PersistentStoreReport: Codable, Hashable, Sendable {
     public var logSize: Int?
     /// Bytes of all values that have files of their own, and how many they are.
     public var externalDataSize: Int?
-    /// How many files of external data lie beside the store; `nil` where it has no folder for them.
+    /// The number of files of external data beside the store; `nil` if it has no folder for them.
     public var externalDataCount: Int?
     /// The entities in the order of their numbers.
     public var entities: [Entity]
@@ -78,7 +78,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: an error when the file is no store or cannot be read.
     public class func report(onPersistentStoreAt url: URL) throws -> PersistentStoreReport {
         let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url))
-        let report = try StoreTools.run(url) { options in
+        let report = try SQLStore.reading(url) { options in
             if let format { return try StoreReport.make(format, path: url.path) }
             return try StoreReport.make(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
         }

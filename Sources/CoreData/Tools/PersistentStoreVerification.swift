@@ -2,13 +2,13 @@ import CoreDataModel
 import CoreDataStore
 import Foundation
 
-/// What is wrong with a store: in its file, in its tables, in what its rows say of each other.
+/// The errors found in a store: in its file, in its tables, and in the references between its rows.
 ///
 ///     let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: url)
 ///     for finding in verification.findings { print(finding) }
 ///     // error: Item.unit of row 7: points to row 12 of Unit, which does not exist
 ///
-/// Apple's framework has nothing like it.
+/// Apple's framework has no counterpart.
 public struct PersistentStoreVerification: Codable, Hashable, Sendable {
     /// How bad a finding is.
     public enum Severity: String, Codable, Hashable, Sendable {
@@ -24,17 +24,17 @@ public struct PersistentStoreVerification: Codable, Hashable, Sendable {
     public struct Finding: Codable, Hashable, Sendable, CustomStringConvertible {
         /// Whether data are wrong, or it is worth knowing.
         public var severity: Severity
-        /// The entity that the finding is about, where it is about one.
+        /// The entity of the finding, if it concerns one.
         public var entity: String?
-        /// The property that the finding is about, where it is about one.
+        /// The property of the finding, if it concerns one.
         public var property: String?
         /// The primary key of the row at fault.
         public var row: Int64?
-        /// What was found, in a sentence.
+        /// The finding, as a sentence.
         public var message: String
         /// What to do about it.
         public var hint: String?
-        /// The problem in a line, with what it is of.
+        /// The finding in one line, with its entity and property.
         public var description: String
     }
 
@@ -50,16 +50,17 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - url: the store's file.
-    ///   - model: the store's model; `nil` for the one that the store keeps a copy of, as only SQLite stores and servers' do.
+    ///   - model: the store's model; `nil` for the copy that the store keeps, as only SQLite stores and servers' stores
+    ///     do.
     ///   - configuration: the part of the model that the store has; `nil` for all of it.
-    /// - Throws: an error when the file is no store, or has no model and none is given. What is wrong inside a store
-    ///   is a finding.
+    /// - Throws: an error if the file is no store, or has no model and none is given. Errors inside a store are
+    ///   findings.
     public class func verifyPersistentStore(
         at url: URL, model: NSManagedObjectModel? = nil, configuration: String? = nil
     ) throws -> PersistentStoreVerification {
         let compiled = try model?.freeze()
         let format = AtomicFileStore.format(ofType: StoreTools.type(ofStoreAt: url))
-        let findings = try StoreTools.run(url) { options in
+        let findings = try SQLStore.reading(url) { options in
             if let format {
                 guard let compiled else {
                     throw StoreFailure(

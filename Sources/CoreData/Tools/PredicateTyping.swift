@@ -2,32 +2,31 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Reads the constants of a predicate as what they are held against.
+/// Converts the constants of a predicate to the types with which they are compared.
 ///
-/// In text, dates, UUIDs, bytes and objects are written as texts; which of them are meant, the other side of a comparison
-/// tells:
+/// In text, dates, UUIDs, bytes and objects are written as texts; the other side of a comparison determines the type:
 ///
 ///     day > '2024-05-01'           // a date, as day is one
 ///     unit == 'Unit/p3'            // an object
 ///     SUBQUERY(items, $i, $i.day == '2024-05-01').@count > 0
 ///
-/// Keys are found in any case where none has the very spelling.
+/// Keys are found without regard to case if no key has the exact spelling.
 package struct PredicateTyping {
-    /// What a constant is held against.
+    /// The subject with which a constant is compared.
     package enum Subject {
         case attribute(NSAttributeDescription)
         /// An object of that entity, or a relationship to it.
         case object(NSEntityDescription)
     }
 
-    /// Makes of a text or number what it stands for; `nil` leaves it as it is.
+    /// Converts a text or number to the value that it represents; `nil` leaves it unchanged.
     package typealias Reader = (_ constant: Any, _ subject: Subject) throws -> Any?
 
     private let read: Reader
 
-    /// The predicate with its constants read.
+    /// Returns the predicate with converted constants.
     ///
-    /// - Throws: what the reader throws.
+    /// - Throws: the errors of the reader.
     package static func read(
         _ predicate: NSPredicate, of entity: NSEntityDescription, _ read: @escaping Reader
     ) throws -> NSPredicate {
@@ -135,7 +134,7 @@ package struct PredicateTyping {
         }
     }
 
-    /// The keys as the model spells them, and what they lead to.
+    /// Returns the keys in the model's spelling, and the subject at the end of the path.
     private func path(_ keys: [String], of subject: Subject?) -> (keys: [String], subject: Subject?) {
         var subject = subject
         var keys = keys

@@ -7,10 +7,10 @@ import Synchronization
 public struct StatementLimitError: LocalizedError, Sendable, CustomStringConvertible {
     /// How many were allowed.
     public let limit: Int
-    /// Those that were run, in order, with their values.
+    /// The statements that ran, in order, with their values.
     public let statements: [FetchStatement]
 
-    /// How many there were, and each of them.
+    /// The number of statements, and each of them.
     public var errorDescription: String? { description }
 
     public var description: String {
@@ -20,7 +20,7 @@ public struct StatementLimitError: LocalizedError, Sendable, CustomStringConvert
 }
 
 extension NSManagedObjectContext {
-    /// Runs `body`, and throws where it made the context's stores run more statements than that, with all that were run.
+    /// Runs `body`, and throws an error with all statements if it made the context's stores run more than that number.
     ///
     ///     let names = try context.withStatementLimit(2) {
     ///         try context.fetch(request).map { $0.unit?.name }        // one statement, and one for each unit
@@ -30,10 +30,10 @@ extension NSManagedObjectContext {
     ///     // 2. SELECT … FROM ZUNIT t0 WHERE t0.Z_PK = ?
     ///     //   with 3 …
     ///
-    /// Statements that begin and end transactions do not count, nor do those of other threads. What `body` did stays done: a guard for tests
-    /// and for finding out.
+    /// Statements that begin and end transactions, and those of other threads, do not count. The effects of `body`
+    /// stay: use it in tests and for analysis.
     ///
-    /// - Throws: ``StatementLimitError``; what `body` throws.
+    /// - Throws: ``StatementLimitError``; the errors of `body`.
     ///
     /// Not in Apple's API.
     @discardableResult
@@ -66,7 +66,7 @@ private final class StatementCounter: Sendable {
     }
 }
 
-/// Tells a counter what one store runs.
+/// Passes one store's statements to a counter.
 private final class StoreCounter: SQLObserver {
     private let counter: StatementCounter
     private let url: URL?

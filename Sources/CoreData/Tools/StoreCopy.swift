@@ -1,7 +1,7 @@
 import CoreDataStore
 import Foundation
 
-/// A copy of a store in another place or of another type, compared with what it was made of.
+/// A copy of a store in another place or of another type, compared with its source.
 ///
 ///     let copy = try StoreCopy.run(store, of: coordinator, to: url, type: .postgreSQL) { done, all in … }
 ///     print(copy.objectCount, copy.differences)
@@ -13,19 +13,19 @@ package struct StoreCopy: Sendable {
     package var linkCount: Int
     /// How many objects of each entity there are, by name.
     package var counts: [String: Int]
-    /// How many of the objects and links a copy before this one had got done.
+    /// The number of objects and links that an interrupted copy had completed.
     package var foundCount = 0
-    /// In what the copy differs, a line each; empty where it does not, or nobody looked.
+    /// The differences, one line each; empty if there are none, or if they were not compared.
     package var differences: [String]
 
-    /// Copies what an attached store has at one moment. The copy is at the URL when it is whole, and not before.
+    /// Copies an attached store in its state at one moment. The copy appears at the URL only when it is complete.
     ///
-    /// One to a server or an SQLite file that ended before it was whole is gone on with, if the source has not changed since.
+    /// An interrupted copy to a server or an SQLite file is continued if the source has not changed since.
     ///
     /// - Parameters:
     ///   - checks: whether counts and checksums of both are compared.
-    ///   - progress: told how many objects and links are copied, and how many objects there are.
-    /// - Throws: 516 where there is something already, what adding a store and saving may throw.
+    ///   - progress: receives the number of copied objects and links, and the number of all objects.
+    /// - Throws: 516 if something exists there, and the errors of adding a store and saving.
     package static func run(
         _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator, to url: URL,
         type: NSPersistentStore.StoreType, checks: Bool = true, progress: @escaping (Int, Int) -> Void
@@ -48,7 +48,7 @@ package struct StoreCopy: Sendable {
         _ progress: @escaping (Int, Int) -> Void
     ) throws -> StoreCopy {
         let model = coordinator.runtime.model
-        // A store of one file gives out keys of its own.
+        // A store of one file assigns its own keys.
         let isServer = ServerStores.shared.driver(ofType: type) != nil
         let keepsKeys = old.target is any CopyableSource && (type == NSSQLiteStoreType || isServer)
         let digest = try RowDigest(of: old.target, model: model, keepsKeys: keepsKeys)
@@ -61,7 +61,7 @@ package struct StoreCopy: Sendable {
             purpose: purpose,
             isWhole: { copy in
                 if try RowDigest(of: copy, model: model, keepsKeys: keepsKeys) == digest { return true }
-                // Somebody has changed it: the copy begins anew.
+                // Another client has changed it: the copy starts again.
                 foundCount = 0
                 return false
             }, found: { foundCount += $0 })

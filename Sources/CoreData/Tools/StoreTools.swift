@@ -6,23 +6,23 @@ import Foundation
 package enum StoreTools {
     /// A store option of the tools, a boolean: a store that is opened for reading only is looked at once, and nothing
     /// is added to its folder.
-    package static let leavesNothingOption = "OpenCoreDataLeavesNothing"
+    package static let leavesNothingOption = StoreSettings.leavesNothingOption
 
-    /// Whether the URL is of a kind of server that somebody has registered.
+    /// Returns whether the URL belongs to a registered kind of server.
     package static func isOnServer(_ url: URL) -> Bool { ServerStores.shared.driver(of: url) != nil }
 
     /// The URL as it may be shown.
     package static func shown(_ url: URL) -> URL { ServerStores.shared.shown(url) }
 
-    /// Whether there is anything at the URL that would be in the way of a new store.
+    /// Returns whether something exists at the URL that would conflict with a new store.
     package static func isTaken(_ url: URL) throws -> Bool {
         isOnServer(url)
             ? try AttachedStore.isTakenOnServer(url) : FileManager.default.fileExists(atPath: url.path)
     }
 
-    /// Runs the body with a copy of a store on a server, in a schema beside it that is gone afterwards.
+    /// Runs the body with a temporary copy of a store on a server, in a schema beside it.
     ///
-    /// - Throws: what copying may throw; where the URL is of no server, an error that says so.
+    /// - Throws: the errors of copying; an error if the URL is not a server's.
     package static func withCopyOnServer<R>(of url: URL, _ body: (URL) throws -> R) throws -> R {
         guard let place = try ServerPlace(for: url) else {
             throw CoreDataErrors.make(
@@ -33,19 +33,19 @@ package enum StoreTools {
         return try body(place.url)
     }
 
-    /// Puts a copy of a store, with all that belongs to it, its UUID and its history, in the place of what there is.
+    /// Replaces the destination by a copy of a store, with all that belongs to it, its UUID and its history.
     package static func copy(_ source: URL, to destination: URL, type known: String? = nil) throws {
         if try copyOnServer(source, to: destination, replaces: true) { return }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
             at: destination, withPersistentStoreFrom: source, ofType: known ?? type(ofStoreAt: source))
     }
 
-    /// Puts a copy of a store, with its UUID and its history, where there is none. It is there when it is whole; what a process leaves that
-    /// dies before goes with the next copy to that place.
+    /// Makes a copy of a store, with its UUID and its history, in a free place. The copy appears when it is complete.
+    /// Leftovers of a process that ended before are removed by the next copy to that place.
     ///
-    /// - Parameter type: the store's type; `nil` for what its file says.
-    /// - Parameter prepare: changes the copy before it is there.
-    /// - Throws: 516 where a store is there by now; it is then as it was.
+    /// - Parameter type: the store's type; `nil` for the type of its file.
+    /// - Parameter prepare: changes the copy before it appears.
+    /// - Throws: 516 if a store exists there by now; it is then unchanged.
     package static func makeCopy(
         of source: URL, at destination: URL, type known: String? = nil, _ prepare: (URL) throws -> Void = { _ in }
     ) throws {
@@ -83,21 +83,21 @@ package enum StoreTools {
         try AttachedStore.converting(url) { try driver.removeEmptySchema(ServerPlace.options(url)) }
     }
 
-    /// Takes a store away that nobody has open, and its file too: a process that dies meanwhile leaves it whole, or what
-    /// ``removeLeavings(of:)`` takes away.
+    /// Deletes a store that no client has open, with its file. A process that ends meanwhile leaves it complete, or
+    /// leaves files that ``removeLeavings(of:)`` removes.
     package static func remove(_ url: URL) throws { try MigrationTurn.with(url) { try removeInTurn(url) } }
 
     private static func removeInTurn(_ url: URL) throws {
         let type = type(ofStoreAt: url)
         let path = url.isFileURL ? file(of: url).path : nil
-        // A store that was but emptied would be in the way of the next.
+        // A store that was only emptied would conflict with the next one.
         if type == NSSQLiteStoreType, let path, !ExternalData(storePath: path).isShared,
             let place = NewStorePlace(for: url)
         {
             rename(path, place.url.path)
             withExtendedLifetime(place) {}
         }
-        // Of a store whose file is gone that is what lies beside it.
+        // If the store's file does not exist, the files beside it.
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
         try coordinator.destroyPersistentStore(at: url, ofType: type)
         if let path { FileSize.removeDatabase(path) }
@@ -108,10 +108,10 @@ package enum StoreTools {
         if url.isFileURL { MigrationTurn.removeLeavings(of: url) }
     }
 
-    /// The URL of the file that a link leads to: what belongs to a store lies beside its file.
+    /// Returns the URL of the file behind a link: the files of a store are beside its file.
     package static func file(of url: URL) -> URL { FileLink.followed(url) }
 
-    /// The type of the store in a file, by how that begins; SQLite for what is no store of one file.
+    /// Returns the type of the store in a file, by its first bytes; SQLite if it is no store of one file.
     package static func type(ofStoreAt url: URL) -> String {
         if let driver = ServerStores.shared.driver(of: url) { return driver.type }
         guard let start = SQLStore.start(ofFileAt: url.path, count: 512) else { return NSSQLiteStoreType }
@@ -124,22 +124,10 @@ package enum StoreTools {
         start(ofFileAt: path, count: 16) == Data("SQLite format 3\0".utf8)
     }
 
-    /// The first bytes of a file, read so that this process keeps its locks on it; `nil` where it is no regular file, or cannot be read.
+    /// Returns the first bytes of a file, read so that this process keeps its locks on it; `nil` if it is no regular
+    /// file, or cannot be read.
     package static func start(ofFileAt path: String, count: Int) -> Data? {
         SQLStore.start(ofFileAt: path, count: count)
-    }
-
-    /// Runs the body with options for reading that file; failures become the errors that users see.
-    static func run<R>(_ url: URL, _ body: (DatabaseOptions) throws -> R) throws -> R {
-        let isOnServer = ServerStores.shared.driver(of: url) != nil
-        if !isOnServer { try CoreDataErrors.checkIsFile(url) }
-        var options = StoreOptions(path: isOnServer ? nil : url.path).database
-        if isOnServer { options.server = url }
-        options.isReadOnly = true
-        options.leavesNothing = true
-        do { return try body(options) } catch let failure as StoreFailure {
-            throw CoreDataErrors.store(failure, url: ServerStores.shared.shown(url))
-        } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 }
 
@@ -153,9 +141,7 @@ extension NSPersistentStoreCoordinator {
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        let document = try StoreTools.run(url) { options in
-            try StoreEngine.cachedModelDocument(options: options, makeDatabase: { try SQLStore.makeDatabase($0) })
-        }
+        let document = try SQLStore.cachedModel(of: url)
         return try NSManagedObjectModel(document: document)
     }
 }

@@ -11,15 +11,15 @@ import Foundation
 ///
 /// A default of another type than the attribute's does not compile.
 public struct ModelAttribute<Stored>: ModelProperty {
-    /// What the declaration says, in the form that all kinds of properties share.
+    /// The content of the declaration, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
     /// - Parameters:
-    ///   - name: the attribute's name, unique in its entity and the entity's parents.
+    ///   - name: the attribute's name, unique in its entity and the entity's ancestors.
     ///   - kind: the type of its values.
-    ///   - value: what a new object has for it; nothing unless you say so.
-    ///   - fileID: the file of the declaration, for messages; leave it out.
-    ///   - line: the line of the declaration; leave it out.
+    ///   - value: the value of new objects; none by default.
+    ///   - fileID: the file of the declaration, for messages; omit it.
+    ///   - line: the line of the declaration; omit it.
     public init(
         _ name: String, _ kind: ModelAttributeKind<Stored>, default value: Stored? = nil, fileID: String = #fileID,
         line: Int = #line
@@ -100,7 +100,7 @@ extension ModelAttribute where Stored == NoDefault {
     public func storedExternally() -> Self { withAttribute { $0.allowsExternalBinaryDataStorage = true } }
 }
 
-/// Swift types of attributes whose values have a least and a greatest: the numbers and dates.
+/// Swift types of attributes whose values have a minimum and a maximum: the numbers and dates.
 public protocol ModelBound: Comparable {
     /// The value as a predicate spells it.
     var boundText: String { get }

@@ -26,7 +26,7 @@ public struct ModelAttributeKind<Stored>: Sendable {
     }
 }
 
-/// What an attribute of a kind without a text form has for a default: nothing, so that none can be given.
+/// The default value of kinds of attributes without a text form: it has no instances, so none can be given.
 public struct NoDefault: Sendable {
     private init() {}
 }

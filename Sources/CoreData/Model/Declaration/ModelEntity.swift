@@ -14,11 +14,11 @@ public struct ModelEntity: Sendable {
 
     /// - Parameters:
     ///   - name: the entity's name, unique in the model; its table is named after it.
-    ///   - class: the class of its objects, `NSManagedObject` unless you say otherwise.
-    ///   - parent: the name of the entity that it inherits from, and shares a table with.
-    ///   - isAbstract: whether it has no objects of its own, only its subentities have.
-    ///   - fileID: the file of the declaration, for messages; leave it out.
-    ///   - line: the line of the declaration; leave it out.
+    ///   - class: the class of its objects, by default `NSManagedObject`.
+    ///   - parent: the name of the entity from which it inherits, and with which it shares a table.
+    ///   - isAbstract: whether only its subentities have objects.
+    ///   - fileID: the file of the declaration, for messages; omit it.
+    ///   - line: the line of the declaration; omit it.
     ///   - parts: the entity's properties, indexes and constraints.
     public init(
         _ name: String, class: NSManagedObject.Type = NSManagedObject.self, parent: String? = nil,
@@ -61,8 +61,8 @@ public struct ModelEntity: Sendable {
     /// An index of several properties as models had them before fetch indexes.
     public func compoundIndex(_ properties: String...) -> Self { with { $0.compoundIndexes.append(properties) } }
 
-    /// The version hash, in base64, that Apple's tools gave the entity; it counts where it has composite attributes,
-    /// for which Apple's rule is not known.
+    /// Sets the version hash, in base64, that Apple's tools computed for the entity. It is used if the entity has
+    /// composite attributes for which Apple's rule is not known.
     public func versionHash(_ base64: String) -> Self { with { $0.knownVersionHash = Data(base64Encoded: base64) } }
 
     private func with(_ change: (inout EntityElement) -> Void) -> Self {

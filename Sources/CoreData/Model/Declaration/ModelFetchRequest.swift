@@ -33,9 +33,9 @@ public struct ModelFetchRequest: Sendable {
 
         /// Objects of the entity itself only.
         public static let withoutSubentities = Options(rawValue: 1)
-        /// Objects are faults whose rows are not read yet.
+        /// Objects are faults whose rows have not been read.
         public static let withoutPropertyValues = Options(rawValue: 2)
-        /// What the store has, whatever the context has changed.
+        /// The store's data, without the context's unsaved changes.
         public static let withoutPendingChanges = Options(rawValue: 4)
         /// Objects have their values at once.
         public static let withoutFaults = Options(rawValue: 8)
@@ -43,20 +43,20 @@ public struct ModelFetchRequest: Sendable {
         public static let distinctResults = Options(rawValue: 16)
     }
 
-    /// A request for objects of an entity.
+    /// Declares a request for objects of an entity.
     ///
     /// - Parameters:
-    ///   - name: the name by which the model gives the request out; a fetched property needs none.
-    ///   - entity: the name of the entity that is fetched.
+    ///   - name: the name of the request in the model; a fetched property needs none.
+    ///   - entity: the name of the fetched entity.
     ///   - predicate: in the predicate language, with `$variables`.
-    ///   - sort: by which properties the results are ordered.
-    ///   - limit: the most results; 0 for all.
-    ///   - offset: how many results are left out before the first.
-    ///   - batchSize: how many rows are read at a time; 0 for all at once.
-    ///   - resultType: what the results are.
-    ///   - options: what else differs from a plain request.
-    ///   - fileID: the file of the declaration, for messages; leave it out.
-    ///   - line: the line of the declaration; leave it out.
+    ///   - sort: the properties by which the results are sorted.
+    ///   - limit: the maximum number of results; 0 for all.
+    ///   - offset: the number of results to skip.
+    ///   - batchSize: the number of rows that are read together; 0 for all.
+    ///   - resultType: the kind of results.
+    ///   - options: other differences from a plain request.
+    ///   - fileID: the file of the declaration, for messages; omit it.
+    ///   - line: the line of the declaration; omit it.
     public init(
         _ name: String = "", entity: String, predicate: String? = nil, sort: [Sort] = [], limit: Int = 0,
         offset: Int = 0, batchSize: Int = 0, resultType: NSFetchRequestResultType = .managedObjectResultType,

@@ -9,7 +9,7 @@ import Foundation
 public struct ModelIndex: Sendable {
     var element: FetchIndexElement
 
-    /// What an index sorts by; a property's name alone is ascending.
+    /// An element of an index; a property's name alone means ascending order.
     public struct Element: ExpressibleByStringLiteral, Sendable {
         var element: FetchIndexElement.Element
 
@@ -44,14 +44,14 @@ public struct ModelIndex: Sendable {
         }
     }
 
-    /// An index over properties or expressions.
+    /// Declares an index over properties or expressions.
     ///
     /// - Parameters:
     ///   - name: the index's name, unique in its entity.
-    ///   - elements: what is indexed, in order.
-    ///   - predicate: which objects are in the index; all where there is none.
-    ///   - fileID: the file of the declaration, for messages; leave it out.
-    ///   - line: the line of the declaration; leave it out.
+    ///   - elements: the indexed elements, in order.
+    ///   - predicate: the condition for objects in the index; all objects if there is none.
+    ///   - fileID: the file of the declaration, for messages; omit it.
+    ///   - line: the line of the declaration; omit it.
     public init(
         _ name: String, on elements: Element..., where predicate: String? = nil, fileID: String = #fileID,
         line: Int = #line

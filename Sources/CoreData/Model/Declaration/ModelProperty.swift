@@ -6,11 +6,11 @@ import Foundation
 ///
 /// A property is optional until you say ``required()``.
 public protocol ModelProperty: Sendable {
-    /// What is declared so far.
+    /// The content declared so far.
     var content: ModelPropertyContent { get set }
 }
 
-/// What is declared of a property.
+/// The declared content of a property.
 public struct ModelPropertyContent: Sendable {
     var element: PropertyElement
 
@@ -52,7 +52,7 @@ extension ModelProperty {
     ///
     /// - Parameters:
     ///   - predicate: a predicate over the value, `SELF`.
-    ///   - warning: what the error says, or its code; 1550 where you give neither.
+    ///   - warning: the error's message, or its code; by default 1550.
     public func validated(by predicate: String, warning: String = "1550") -> Self {
         validated([ValidationElement(predicate: predicate, warning: warning)])
     }

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// Two to-many relationships that are each other's inverse have a table of their own.
 public struct ModelRelationship: ModelProperty {
-    /// What the declaration says, in the form that all kinds of properties share.
+    /// The content of the declaration, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
     /// How many objects a relationship has.
@@ -23,7 +23,7 @@ public struct ModelRelationship: ModelProperty {
         /// One object at most.
         public static var toOne: Cardinality { toOne(minimum: 0) }
 
-        /// One object at most, with a lower bound that is checked where the relationship is required.
+        /// At most one object, with a minimum that is checked if the relationship is required.
         public static func toOne(minimum: Int) -> Cardinality {
             Cardinality(minimum: minimum, maximum: 1, isOrdered: false)
         }
@@ -42,7 +42,7 @@ public struct ModelRelationship: ModelProperty {
         case cascade
         /// As long as there are some, the object cannot be deleted.
         case deny
-        /// They are left as they are; you see to them.
+        /// They stay unchanged; the program must update them.
         case noAction
 
         var compiled: CoreDataModel.DeleteRule {
@@ -56,13 +56,13 @@ public struct ModelRelationship: ModelProperty {
     }
 
     /// - Parameters:
-    ///   - name: the relationship's name, unique in its entity and the entity's parents.
-    ///   - destination: the name of the entity that it leads to.
-    ///   - inverse: the name of the relationship that leads back; every relationship should have one.
-    ///   - cardinality: to-one unless you say otherwise.
-    ///   - deleteRule: what becomes of the destinations when the object is deleted.
-    ///   - fileID: the file of the declaration, for messages; leave it out.
-    ///   - line: the line of the declaration; leave it out.
+    ///   - name: the relationship's name, unique in its entity and the entity's ancestors.
+    ///   - destination: the name of the destination entity.
+    ///   - inverse: the name of the inverse relationship; every relationship should have one.
+    ///   - cardinality: to-one by default.
+    ///   - deleteRule: the effect on the destinations when the object is deleted.
+    ///   - fileID: the file of the declaration, for messages; omit it.
+    ///   - line: the line of the declaration; omit it.
     public init(
         _ name: String, to destination: String, inverse: String? = nil, _ cardinality: Cardinality = .toOne,
         deleteRule: DeleteRule = .nullify, fileID: String = #fileID, line: Int = #line
@@ -83,7 +83,7 @@ public struct ModelRelationship: ModelProperty {
 ///
 ///     ModelFetchedProperty("longBooks", .init(entity: "Book", predicate: "author == $FETCH_SOURCE AND pages > 500"))
 public struct ModelFetchedProperty: ModelProperty {
-    /// What the declaration says, in the form that all kinds of properties share.
+    /// The content of the declaration, in the form that all kinds of properties share.
     public var content: ModelPropertyContent
 
     /// A fetched property that runs the request.

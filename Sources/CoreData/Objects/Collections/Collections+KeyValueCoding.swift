@@ -22,14 +22,14 @@ extension NSArray {
     /// Sets a property of every member.
     public func setValue(_ value: Any?, forKey key: String) { KeyValueCoding.set(value, of: self, forKey: key) }
 
-    /// Sets the last property of a path on what the rest of it leads to from every member.
+    /// Sets the last property of the path on the objects that the rest of the path refers to, for every member.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValueCoding.set(value, of: self, at: keyPath)
     }
 }
 
 extension NSSet {
-    /// A set of the members' values: those that are not nil, each once.
+    /// Returns the set of the members' values: those that are not nil, each once.
     ///
     ///     (unit.items as NSSet).value(forKey: "name") as? Set<String>
     ///
@@ -42,14 +42,14 @@ extension NSSet {
     /// Sets a property of every member.
     public func setValue(_ value: Any?, forKey key: String) { KeyValueCoding.set(value, of: self, forKey: key) }
 
-    /// Sets the last property of a path on what the rest of it leads to from every member.
+    /// Sets the last property of the path on the objects that the rest of the path refers to, for every member.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValueCoding.set(value, of: self, at: keyPath)
     }
 }
 
 extension NSOrderedSet {
-    /// An ordered set of the members' values: those that are not nil, each once, where it first comes.
+    /// Returns the ordered set of the members' values: those that are not nil, each once, at its first position.
     ///
     /// - Precondition: every member has the key.
     public func value(forKey key: String) -> Any { KeyValueCoding.values(of: self, forKey: key) }
@@ -60,15 +60,15 @@ extension NSOrderedSet {
     /// Sets a property of every member.
     public func setValue(_ value: Any?, forKey key: String) { KeyValueCoding.set(value, of: self, forKey: key) }
 
-    /// Sets the last property of a path on what the rest of it leads to from every member.
+    /// Sets the last property of the path on the objects that the rest of the path refers to, for every member.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValueCoding.set(value, of: self, at: keyPath)
     }
 }
 
 extension NSDictionary {
-    /// The value at a path of keys, of dictionaries and of objects in them; `@count`, `@allKeys` and `@allValues` are the
-    /// dictionary's own.
+    /// The value at a path of keys, of dictionaries and of objects in them; `@count`, `@allKeys` and `@allValues` are
+    /// the dictionary's own.
     ///
     ///     (dictionary as NSDictionary).value(forKeyPath: "unit.items.@count")
     public func value(forKeyPath keyPath: String) -> Any? { KeyValueCoding.value(of: self, at: keyPath) }
@@ -78,7 +78,7 @@ extension NSMutableDictionary {
     /// Sets the entry; nil removes it.
     public func setValue(_ value: Any?, forKey key: String) { KeyValueCoding.set(value, of: self, forKey: key) }
 
-    /// Sets the last key of a path on what the rest of it leads to.
+    /// Sets the last key of the path on the value that the rest of the path refers to.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValueCoding.set(value, of: self, at: keyPath)
     }

@@ -2,8 +2,8 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-// Key-value coding of what a path can lead through: objects, collections, dictionaries, values. Unlike in predicates, nothing
-// is flattened, and an object is asked by its own, perhaps overridden, `value(forKey:)`.
+// Key-value coding along a path: objects, collections, dictionaries, values. Unlike predicates, it flattens nothing,
+// and it calls an object's own `value(forKey:)`, which may be overridden.
 extension KeyValueCoding {
     /// The value at a path; `nil` as soon as something on the way is nil.
     ///
@@ -49,10 +49,10 @@ extension KeyValueCoding {
         } catch { stop(error) }
     }
 
-    /// What a collection answers for one key; `NSNull` for nil.
+    /// Returns a collection's value for one key; `NSNull` for nil.
     static func values(of collection: Any, forKey key: String) -> Any { value(of: collection, forKey: key) ?? NSNull() }
 
-    /// What a dictionary answers for one key.
+    /// Returns a dictionary's value for one key.
     static func entry(_ key: String, of dictionary: NSDictionary) -> Any? {
         switch key {
         case "@count": NSNumber(value: dictionary.count)
@@ -62,7 +62,8 @@ extension KeyValueCoding {
         }
     }
 
-    /// Sets the last key of a path on what the rest of it leads to, on each member of a collection; nothing where that is nil.
+    /// Sets the last key of the path on the value that the rest of the path refers to, on each member of a collection.
+    /// Does nothing if that value is nil.
     static func set(_ value: Any?, of owner: Any?, at path: String) {
         guard let dot = path.lastIndex(of: ".") else {
             if let owner { set(value, of: owner, forKey: path) }
@@ -87,7 +88,8 @@ extension KeyValueCoding {
         }
     }
 
-    /// Sets the element of a composite attribute that the keys lead to, on each member of a collection; `false` where they lead to none.
+    /// Sets the element of a composite attribute that the keys refer to, on each member of a collection. Returns
+    /// `false` if the keys refer to no element.
     private static func setElement(_ value: Any?, of owner: Any, at keys: ArraySlice<String>) -> Bool {
         if let object = owner as? NSManagedObject {
             guard object.runtime.hasComposites, let found = object.runtime.slot(at: keys), found.rest.isEmpty,
@@ -152,7 +154,8 @@ extension KeyValueCoding {
             }
         }
 
-        /// One value for each member of an array, `NSNull` for nil; of a set those that are not nil, each once.
+        /// Returns one value for each member of an array, with `NSNull` for nil; for a set those that are not nil, each
+        /// once.
         func value(forKey key: String) -> Any? {
             switch key {
             case "self": return collection(of: all)
@@ -175,7 +178,8 @@ extension KeyValueCoding {
         }
     }
 
-    /// The values, each where it first comes. Foundation's ordered set, made of an array, would keep them all.
+    /// Returns the values, each at its first position. Foundation's ordered set, made of an array, would keep all of
+    /// them.
     fileprivate static func distinct(_ values: [Any]) -> [Any] {
         let distinct = NSMutableOrderedSet()
         distinct.addObjects(from: values)
@@ -229,7 +233,7 @@ private enum CollectionOperator: String {
         return value is NSNull ? nil : value
     }
 
-    /// What is in the collections that the members, collections or objects, have at the path.
+    /// Returns the elements of the collections that the members have at the path.
     private func union(of members: [Any], _ path: ArraySlice<String>) -> [Any] {
         members.flatMap { member -> [Any] in
             if let inner = KeyValueCoding.Members(member) { return values(of: inner.all, path) }

@@ -44,7 +44,7 @@ final class MutableMemberArray: NSMutableArray {
         }
     }
 
-    /// Changes a copy and takes it over.
+    /// Changes a copy, then sets it.
     private func change(_ body: (inout [Any]) -> Void) {
         var all = all
         body(&all)
@@ -78,7 +78,7 @@ final class MutableMemberArray: NSMutableArray {
         at s: IndexSet, options opts: NSEnumerationOptions = [],
         using block: (Any, Int, UnsafeMutablePointer<ObjCBool>) -> Void
     ) {
-        // As it is now: the block may change the property.
+        // A copy, because the block may change the property.
         NSArray(array: all).enumerateObjects(at: s, options: opts, using: block)
     }
 

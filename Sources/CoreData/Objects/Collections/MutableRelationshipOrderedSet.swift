@@ -2,8 +2,8 @@ import Foundation
 
 /// The members of an ordered to-many as `NSMutableOrderedSet`: reading reads them, changing changes the relationship.
 ///
-/// Foundation's ordered set keeps an array and a set, and some of its methods, which cannot be overridden, read those. So
-/// they are replaced by collections that are the relationship too.
+/// Foundation's ordered set keeps an array and a set, and some of its methods, which cannot be overridden, read those.
+/// So they are replaced by collections that are the relationship too.
 final class MutableRelationshipOrderedSet: NSMutableOrderedSet {
     private let members: RelationshipMembers
 

@@ -1,23 +1,25 @@
 import Foundation
 
-/// A collection that is an object's relationship: reading it reads the relationship, changing it changes it.
+/// A collection that is an object's relationship: reading it reads the relationship, changing it changes the
+/// relationship.
 ///
-/// What `mutableSetValue(forKey:)` returns is an `NSMutableSet` and this, so that Swift sees that it is no plain set. It is
-/// cast by what it is when the program runs:
+/// `mutableSetValue(forKey:)` returns an `NSMutableSet` with this conformance, so that Swift does not treat it as a
+/// plain set. A cast uses its dynamic type:
 ///
 ///     let items = unit.mutableSetValue(forKey: "items")
-///     for item in items { … }                       // as they were when the loop began
+///     for item in items { … }                       // the members when the loop began
 ///     let typed = items as! Set<Item>               // a copy; Swift warns that it cannot know that this works
 ///
-/// Differs from Apple: where its static type is `NSSet` or `NSMutableSet`, Foundation itself casts it, looks into sets of its
-/// own classes only, and makes an empty `Set` of it. Cast what `mutableSetValue(forKey:)` returns, `allObjects`, or the set
-/// that `value(forKey:)` returns.
+/// Differs from Apple: if the static type is `NSSet` or `NSMutableSet`, Foundation itself does the cast. It reads only
+/// sets of its own classes, and returns an empty `Set`. Cast the result of `mutableSetValue(forKey:)`, `allObjects`, or
+/// the set that `value(forKey:)` returns.
 public protocol LiveRelationship: AnyObject {}
 
-/// The members of an unordered to-many as `NSMutableSet`: reading reads them, changing changes the relationship.
+/// The members of an unordered to-many as an `NSMutableSet`: reading reads the members, changing changes the
+/// relationship.
 ///
-/// A subclass of Foundation's set has to bring what does not go through `count`, `member(_:)` and `objectEnumerator()`; and it
-/// is asked for its `value` where Swift casts it to something that is no class.
+/// A subclass of Foundation's set must implement the methods that do not use `count`, `member(_:)` and
+/// `objectEnumerator()`. Swift asks it for its `value` when it is cast to a type that is no class.
 final class MutableRelationshipSet: NSMutableSet, LiveRelationship, _NSSwiftValue {
     private let members: RelationshipMembers
 

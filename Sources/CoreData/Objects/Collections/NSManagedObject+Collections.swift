@@ -1,8 +1,8 @@
 import Foundation
 
-// To-many relationships, and attributes that hold arrays, as collections whose changes are the property's.
+// To-many relationships, and attributes with arrays, as collections that change the property.
 extension NSManagedObject {
-    /// The members of an unordered to-many as a set whose changes are the relationship's.
+    /// Returns the members of an unordered to-many as a set; changes of the set change the relationship.
     ///
     ///     unit.mutableSetValue(forKey: "items").add(item)      // item.unit is unit now
     ///
@@ -16,18 +16,18 @@ extension NSManagedObject {
         return MutableRelationshipSet(RelationshipMembers(of: self, slot: slot, isPrimitive: false))
     }
 
-    /// The members of the unordered to-many at the end of a path; an empty set that takes nothing where an object on the
-    /// way is nil.
+    /// Returns the members of the unordered to-many at the end of a path. If an object on the path is nil, returns an
+    /// empty set that ignores changes.
     ///
     ///     item.mutableSetValue(forKeyPath: "unit.items").add(other)
     ///
-    /// - Precondition: the path leads to a to-many that is not ordered.
+    /// - Precondition: the path ends with a to-many that is not ordered.
     public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet & LiveRelationship {
         let (owner, key) = owner(of: keyPath, function: "mutableSetValue(forKeyPath:)")
         return owner?.mutableSetValue(forKey: key) ?? MutableRelationshipSet(.none)
     }
 
-    /// The members of an ordered to-many as an ordered set whose changes are the relationship's.
+    /// Returns the members of an ordered to-many as an ordered set; changes of the set change the relationship.
     ///
     ///     recipe.mutableOrderedSetValue(forKey: "steps").moveObjects(at: [2], to: 0)
     ///
@@ -40,16 +40,17 @@ extension NSManagedObject {
         return MutableRelationshipOrderedSet(RelationshipMembers(of: self, slot: slot, isPrimitive: false))
     }
 
-    /// The members of the ordered to-many at the end of a path; an empty ordered set that takes nothing where an object on
-    /// the way is nil.
+    /// Returns the members of the ordered to-many at the end of a path. If an object on the path is nil, returns an
+    /// empty ordered set that ignores changes.
     ///
-    /// - Precondition: the path leads to a to-many that is ordered.
+    /// - Precondition: the path ends with a to-many that is ordered.
     public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
         let (owner, key) = owner(of: keyPath, function: "mutableOrderedSetValue(forKeyPath:)")
         return owner?.mutableOrderedSetValue(forKey: key) ?? MutableRelationshipOrderedSet(.none)
     }
 
-    /// An ordered to-many, or an attribute that holds an array, as an array whose changes are the property's.
+    /// Returns an ordered to-many, or an attribute with an array, as an array; changes of the array change the
+    /// property.
     ///
     ///     note.mutableArrayValue(forKey: "keywords").add("Linux")     // sets the attribute to a new array
     ///
@@ -65,10 +66,10 @@ extension NSManagedObject {
         return MutableMemberArray(RelationshipMembers(of: self, slot: slot, isPrimitive: false))
     }
 
-    /// The ordered to-many, or the attribute that holds an array, at the end of a path; an empty array that takes nothing
-    /// where an object on the way is nil.
+    /// Returns the ordered to-many, or the attribute with an array, at the end of a path. If an object on the path is
+    /// nil, returns an empty array that ignores changes.
     ///
-    /// - Precondition: the path leads to an ordered to-many or an attribute.
+    /// - Precondition: the path ends with an ordered to-many or an attribute.
     public final func mutableArrayValue(forKeyPath keyPath: String) -> NSMutableArray {
         let (owner, key) = owner(of: keyPath, function: "mutableArrayValue(forKeyPath:)")
         return owner?.mutableArrayValue(forKey: key) ?? MutableMemberArray(.none)
@@ -81,7 +82,7 @@ extension NSManagedObject {
         return self.members(slot).isOrdered ? MutableRelationshipOrderedSet(members) : MutableRelationshipSet(members)
     }
 
-    /// The object that the path leads to without its last key, and that key.
+    /// Returns the object that the path refers to without its last key, and that key.
     private final func owner(of path: String, function: String) -> (NSManagedObject?, key: String) {
         guard let dot = path.lastIndex(of: ".") else { return (self, path) }
         let key = String(path[path.index(after: dot)...])

@@ -3,8 +3,8 @@ import Foundation
 
 /// The collections in which Foundation's ordered set keeps its objects.
 ///
-/// `firstObject`, `lastObject`, `reversed`, the enumerators and some more read them directly and cannot be overridden. Their
-/// places are asked of the class itself, by name and type; were they not there, those methods would find nothing.
+/// `firstObject`, `lastObject`, `reversed`, the enumerators and some more read them directly and cannot be overridden.
+/// Their places are asked of the class itself, by name and type; were they not there, those methods would find nothing.
 enum OrderedSetStorage {
     private struct Places {
         var arrays: [Int] = []
@@ -13,7 +13,7 @@ enum OrderedSetStorage {
 
     private static let places: Places = {
         var places = Places()
-        // Of a class, whose fields the function else does not look at.
+        // The option for classes: without it the function does not read their fields.
         _ = _forEachField(of: NSMutableOrderedSet.self, options: _EachFieldOptions(rawValue: 1)) {
             name, offset, type, _ in
             switch String(cString: name) {
@@ -29,7 +29,7 @@ enum OrderedSetStorage {
         return places
     }()
 
-    /// Makes the ordered set keep its objects in these two; what it had is forgotten.
+    /// Makes the ordered set keep its objects in these two collections; its former objects are forgotten.
     static func replace(in orderedSet: NSMutableOrderedSet, array: NSMutableArray, set: NSMutableSet) {
         let address = Unmanaged.passUnretained(orderedSet).toOpaque()
         for place in places.arrays { (address + place).assumingMemoryBound(to: NSArray.self).pointee = array }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The members of one to-many, as the collections of Foundation's that stand for it read and change them.
+/// The members of one to-many. Collections of Foundation's classes that represent the relationship read and change it
+/// through this type.
 struct RelationshipMembers {
-    /// `nil` where a key path led nowhere: there are no members, and none can be added.
+    /// `nil` if a key path ended at nil: there are no members, and none can be added.
     private let owner: NSManagedObject?
     private let slot: Int
-    /// Whether changes touch neither the inverse nor what the context knows of changes.
+    /// Whether changes affect neither the inverse nor the context's records of changes.
     private let isPrimitive: Bool
 
     init(of owner: NSManagedObject, slot: Int, isPrimitive: Bool) {
@@ -20,7 +21,7 @@ struct RelationshipMembers {
         isPrimitive = true
     }
 
-    /// Those of an object that is not there.
+    /// The members of an object that does not exist.
     static var none: RelationshipMembers { RelationshipMembers() }
 
     private var known: ToManyMembers? {
@@ -32,7 +33,7 @@ struct RelationshipMembers {
 
     // MARK: Asking
 
-    /// A copy of the list, which stays as it is while members come and go.
+    /// A copy of the list. Later changes of the relationship do not affect it.
     var all: [NSManagedObject] { known?.members ?? [] }
 
     var count: Int { known?.count ?? 0 }
@@ -66,7 +67,8 @@ struct RelationshipMembers {
         if isPrimitive { known?.remove(member) } else { owner.removeMember(member, slot) }
     }
 
-    /// Puts the object at a position of an ordered relationship; one that is a member stays where it is.
+    /// Inserts the object at a position of an ordered relationship. An object that is already a member keeps its
+    /// position.
     func insert(_ object: Any, at index: Int) {
         guard let owner else { return }
         let member = member(object)
@@ -75,7 +77,7 @@ struct RelationshipMembers {
         if isPrimitive { known?.insert(member, at: index) } else { owner.addMember(member, slot, at: index) }
     }
 
-    /// Puts another object in the place of a member; nothing happens where it is a member already.
+    /// Replaces a member by another object. Does nothing if that object is already a member.
     func replace(at index: Int, with object: Any) {
         guard owner != nil else { return }
         let old = self[index]
@@ -105,7 +107,7 @@ struct RelationshipMembers {
         if isPrimitive { known?.replaceAll(with: members) } else { owner.setToMany(members, slot) }
     }
 
-    /// Leaves those in that pass.
+    /// Keeps the members that pass.
     func keep(where passes: (NSManagedObject) -> Bool) {
         for member in all where !passes(member) { remove(member) }
     }
@@ -122,8 +124,7 @@ struct RelationshipMembers {
     }
 }
 
-/// Gives the members one after the other, as they were when it was made: whoever changes the relationship meanwhile is
-/// not disturbed.
+/// Enumerates the members of the moment when it was created: later changes of the relationship do not affect it.
 final class MemberEnumerator: NSEnumerator {
     private var members: IndexingIterator<[NSManagedObject]>
 

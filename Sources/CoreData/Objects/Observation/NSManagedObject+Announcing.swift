@@ -1,13 +1,13 @@
 import Foundation
 
-// Who is told before anything of one object changes: publishers of module CoreDataCombine.
+// Publishers of module CoreDataCombine, which are notified before an object changes.
 extension NSManagedObject {
-    /// The object that is told before anything of this one changes; made when it is first asked for, and kept.
+    /// Returns the publisher that is notified before this object changes. It is created at the first call, and kept.
     ///
     /// - Parameters:
-    ///   - make: makes it.
-    ///   - announce: tells it; on the context's queue, before each change that a setter, the other side of a relationship, undo, a
-    ///     refresh or a merge makes.
+    ///   - make: creates it.
+    ///   - announce: notifies it; called on the context's queue before each change by a setter, the other side of a
+    ///     relationship, undo, a refresh or a merge.
     package final func announcer<Announcer: AnyObject>(
         _ make: () -> Announcer, announce: @escaping (Announcer) -> Void
     ) -> Announcer {
@@ -20,14 +20,14 @@ extension NSManagedObject {
         return made
     }
 
-    /// Before a property changes; `nil` where any of them may.
+    /// Called before a property changes; `nil` if any property may change.
     @inline(never)
     final func announceChange(_ slot: Int?) {
         extras?.announce?()
         extras?.observers?.willChange(slot)
     }
 
-    /// After a property was set, or any of them may have changed.
+    /// Called after a property was set, or after any property may have changed.
     @inline(never)
     final func announceChanged(_ slot: Int?) { extras?.observers?.didChange(slot) }
 }

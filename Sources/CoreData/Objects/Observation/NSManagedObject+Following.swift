@@ -1,10 +1,10 @@
 import Foundation
 
 extension NSManagedObject {
-    /// Calls the handler after each change of the property, wherever it comes from: a setter, the other side of a relationship, undo, and
-    /// where the value differs afterwards also a refresh, a merge and a rollback.
+    /// Calls the handler after each change of the property by a setter, the other side of a relationship or undo. It is
+    /// also called after a refresh, a merge and a rollback, if the value differs afterwards.
     ///
-    /// - Returns: what ends it when it is released.
+    /// - Returns: an observation, which ends when it is released.
     package final func followProperty(_ slot: Int, _ handler: @escaping () -> Void) -> NSKeyValueObservation {
         let observers = madeExtras().madeObservers()
         flags.insert(.announces)

@@ -3,22 +3,22 @@ import Foundation
 extension NSManagedObject: KeyValueObserving {}
 
 extension KeyValueObserving where Self: NSManagedObject {
-    /// Calls the handler after each change of a property that the model has.
+    /// Calls the handler after each change of a property of the model.
     ///
     ///     let observation = item.observe(\.name, options: [.old, .new]) { item, change in
     ///         print(change.oldValue ?? nil, change.newValue ?? nil)       // Optional("Milk"), Optional("Oat milk")
     ///     }
     ///     item.name = "Oat milk"
     ///
-    /// A change is a setter, the other side of a relationship, undo, and where the value differs afterwards also a refresh, a merge and a
-    /// rollback. The handler runs on the context's queue, before the setter returns. Observing reads the property once before and
-    /// after each change; objects that nobody observes pay nothing.
+    /// Changes are made by a setter, the other side of a relationship or undo; and by a refresh, a merge or a rollback,
+    /// if the value differs afterwards. The handler runs on the context's queue, before the setter returns. Observing
+    /// reads the property once before and after each change; objects without observers pay nothing.
     ///
     /// - Parameters:
-    ///   - keyPath: a property of the object itself. One that leads farther, or to what the model does not have, is never told of; a
-    ///     message in the log says so.
-    ///   - options: what the handler wants to be told.
-    /// - Returns: what ends the observation when it is released.
+    ///   - keyPath: a property of the object itself. For a longer path, or for a property that the model does not have,
+    ///     the handler is never called; a message in the log says so.
+    ///   - options: the values that the handler receives.
+    /// - Returns: an observation, which ends when it is released.
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void

@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import Foundation
 import Observation
 
-/// A user interface follows the properties that it shows:
+/// Lets a user interface follow the properties that it shows:
 ///
 ///     withObservationTracking {
 ///         label.text = item.name
@@ -12,20 +12,21 @@ import Observation
 ///     }
 ///     item.name = "Milk"          // onChange runs at the end of the event
 ///
-/// A read registers where it happens in a context that is observable (``NSManagedObjectContext/isObservable``), as main contexts
-/// are. What changed is announced at the end of the event, after ``NSManagedObjectContext/didChangeObjectsNotification``: once per
-/// event, with the new values in place already, so that an observer may also look at once. That is later than with `@Observable`,
-/// which announces each change before it is made.
+/// A read registers the property if the context is observable (``NSManagedObjectContext/isObservable``), as main
+/// contexts are. Changes are announced at the end of the event, after
+/// ``NSManagedObjectContext/didChangeObjectsNotification``: once per event, when the new values are set, so that an
+/// observer may read them immediately. This is later than with `@Observable`, which announces each change before it is
+/// made.
 ///
-/// What changes counts wherever it comes from: setters, the other side of a relationship, undo, merges, refreshes and rollback.
-/// Where an object got other values than by being set, a property is announced if it differs or cannot be compared without
-/// reading; a deletion announces all. Values set by `setPrimitiveValue(_:forKey:)` alone are not announced.
+/// All changes count: setters, the other side of a relationship, undo, merges, refreshes and rollback. If values were
+/// replaced without a setter, a property is announced if it differs or cannot be compared without reading. A deletion
+/// announces all properties. Values set only by `setPrimitiveValue(_:forKey:)` are not announced.
 extension NSManagedObject: Observable {}
 
 extension NSManagedObject {
-    /// Takes note that a property is read: checks the queue, and tells who tracks reads.
+    /// Records that a property is read: checks the queue, and notifies the code that tracks reads.
     ///
-    /// One test where neither is wanted.
+    /// Costs one test if neither is needed.
     @inline(__always)
     final func noteRead(_ slot: Int) {
         #if DEBUG
@@ -51,7 +52,7 @@ extension NSManagedObject {
         if home.observations != nil, let key, let slot = slot(forKey: key) { noteRead(slot) }
     }
 
-    /// The observers of an object that goes away are told, as Observation does it.
+    /// Notifies the observers of an object that is deallocated, as Observation does.
     final func endObservation() {
         guard let observations = home.observations, let extras else { return }
         for slot in extras.observed { observations.noteChange(slot, of: ObjectIdentifier(self)) }
@@ -62,7 +63,7 @@ extension NSManagedObject {
     private enum ObservedValue: Equatable {
         case attribute(Value)
         case destination(Int64?)
-        /// Not to be had without reading: it equals nothing.
+        /// The value cannot be compared without reading: it equals nothing.
         case unknown
 
         static func == (a: ObservedValue, b: ObservedValue) -> Bool {
@@ -74,7 +75,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Runs `body`, which gives the object other values than by setting them, and takes note of what is to be announced.
+    /// Runs `body`, which replaces the object's values without setters, and records the changes to announce.
     final func replacingValues(_ body: () -> Void) {
         let isAnnounced = flags.contains(.announces)
         if isAnnounced { announceChange(nil) }
@@ -105,20 +106,21 @@ extension NSManagedObject {
     }
 }
 
-/// What observers are to be told of an object.
+/// The change of an object that its observers are notified of.
 struct ObservedChange {
     let object: NSManagedObject
     let slots: IndexMask
 }
 
 extension NSManagedObjectContext {
-    /// Whether `withObservationTracking` sees which properties of the context's objects are read; main contexts are observable.
+    /// Whether `withObservationTracking` sees which properties of the context's objects are read; main contexts are
+    /// observable.
     ///
     ///     let context = container.newBackgroundContext()
     ///     context.isObservable = true
     ///
-    /// It costs what reading a property of any `@Observable` class costs, some 50 instructions a read. Contexts that are not
-    /// observable pay nothing.
+    /// It costs what reading a property of any `@Observable` class costs, some 50 instructions a read. Contexts that
+    /// are not observable pay nothing.
     ///
     /// - Precondition: the context has no objects yet when it is set.
     public final var isObservable: Bool {
@@ -128,11 +130,11 @@ extension NSManagedObjectContext {
             precondition(
                 registry.objects.isEmpty, "A context that has objects cannot become observable; set it before.")
             registry.setObservable(newValue)
-            forgetHomes()
+            homeCache.forgetHomes()
         }
     }
 
-    /// What observers are to be told of the event; before its traces are wiped out.
+    /// Returns the observed changes of the event; call it before the event's records are cleared.
     final func observedChanges(in event: ChangeEvent) -> [ObservedChange] {
         var changes: [ObservedChange] = []
         func add(_ object: NSManagedObject, _ slots: IndexMask?) {

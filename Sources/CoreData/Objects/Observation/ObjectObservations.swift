@@ -1,13 +1,13 @@
 import CObjectRuntime
 import Observation
 
-/// Who observes properties of a context's objects with `withObservationTracking`.
+/// The observers of a context's objects that use `withObservationTracking`.
 ///
-/// One registrar for all objects of the context: to an observer a property is a key path with the object and the slot in it.
-/// Objects that nobody observes have nothing.
+/// All objects of the context share one registrar: for an observer, a property is a key path that contains the object
+/// and the slot. Objects without observers store nothing.
 ///
-/// A read has to find out whether somebody tracks reads on its thread, see ``ReadTracking``. Where only the registrar knows, it is told of a
-/// read of ``Mark``, and looks at it closer, for its hash, only where somebody does.
+/// A read must find out whether its thread tracks reads, see ``ReadTracking``. If only the registrar knows, it receives
+/// a read of ``Mark``, and computes the hash of that only if reads are tracked.
 final class ObjectObservations: Observable, Sendable {
     private struct Property: Hashable {
         let object: ObjectIdentifier
@@ -26,7 +26,7 @@ final class ObjectObservations: Observable, Sendable {
     private subscript(mark: Mark) -> Void { () }
     private subscript(property: Property) -> Void { () }
 
-    /// Whether the registrar looks at what it is told of as it is expected to; else every read counts as tracked.
+    /// Whether the registrar evaluates its arguments as expected; if not, every read counts as tracked.
     private static let isTellingOfTracking: Bool = {
         let observations = ObjectObservations()
         return withObservationTracking {
@@ -35,7 +35,8 @@ final class ObjectObservations: Observable, Sendable {
         }
     }()
 
-    /// Whether reads are being tracked on the calling thread, by asking the registrar: some 20 nanoseconds. See ``ReadTracking``.
+    /// Whether reads are being tracked on the calling thread, by asking the registrar: some 20 nanoseconds. See
+    /// ``ReadTracking``.
     var isTellingOfReads: Bool { readsMark() || !Self.isTellingOfTracking }
 
     @inline(__always)
@@ -45,12 +46,12 @@ final class ObjectObservations: Observable, Sendable {
         return ocd_tracking_mark()
     }
 
-    /// Tells whoever tracks reads on the calling thread that the property was read.
+    /// Tells the code that tracks reads on the calling thread that the property was read.
     func noteRead(_ slot: Int, of object: ObjectIdentifier) {
         registrar.access(self, keyPath: \ObjectObservations.[Property(object: object, slot: slot)])
     }
 
-    /// Tells the observers of the property, once each.
+    /// Notifies the observers of the property, once each.
     func noteChange(_ slot: Int, of object: ObjectIdentifier) {
         registrar.withMutation(of: self, keyPath: \ObjectObservations.[Property(object: object, slot: slot)]) {}
     }

@@ -2,10 +2,10 @@ import CObjectRuntime
 import Observation
 import Synchronization
 
-/// Whether `withObservationTracking` tracks reads.
+/// Knows whether `withObservationTracking` tracks reads.
 ///
-/// Two loads, once the thread knows where Observation keeps the list of what is read; see `TrackedReads.h`. Where that cannot be found, as
-/// off Linux, a registrar is asked.
+/// Costs two loads after the thread has found the list of tracked reads of Observation; see `TrackedReads.h`. If the
+/// list cannot be found, as off Linux, a registrar is asked.
 package enum ReadTracking {
     /// Whether reads are being tracked on the calling thread.
     @inline(__always)
@@ -18,7 +18,7 @@ package enum ReadTracking {
     /// Whether the variable has been looked for.
     private static let isSearched = Atomic<Bool>(false)
 
-    /// Asks the registrar; on the way the thread's variable is found, where it can be.
+    /// Asks the registrar, and tries to find the thread's variable on the way.
     @inline(never)
     private static func findOut() -> Bool {
         if ocd_find_tracking_word() { return ocd_reads_are_tracked() > 0 }

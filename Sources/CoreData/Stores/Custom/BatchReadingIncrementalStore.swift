@@ -10,28 +10,29 @@ import Foundation
 ///         }
 ///     }
 ///
-/// Without it ``NSIncrementalStore/newValuesForObject(with:with:)`` is called once for each object, when something of the object is
-/// read. With it reading one object of a fetch, or of a relationship, reads those that came with it, up to a hundred; so do
-/// `returnsObjectsAsFaults = false`, prefetching, batches of a fetch and the look for conflicts before a save.
-/// ``NSManagedObjectContext/readsSiblingsOfFaults`` turns the first of these off for a context. One object alone is
-/// still asked for by `newValuesForObject(with:with:)`.
+/// Without it ``NSIncrementalStore/newValuesForObject(with:with:)`` is called once for each object that is read. With
+/// it, reading one object of a fetch or of a relationship reads up to a hundred objects that came with it. The same
+/// holds for `returnsObjectsAsFaults = false`, prefetching, batches of a fetch, and the check for conflicts before a
+/// save. ``NSManagedObjectContext/readsSiblingsOfFaults`` turns the first of these off for a context. A single object
+/// is still read with `newValuesForObject(with:with:)`.
 ///
 /// Not in Apple's API.
 public protocol BatchReadingIncrementalStore: NSIncrementalStore {
-    /// The values of objects: a node for each, in any order. An ID without a node is one of no object (any more).
+    /// Returns the values of objects: a node for each, in any order. An ID without a node belongs to no object (any
+    /// more).
     ///
-    /// - Throws: where none can be read: then all stay as they were.
+    /// - Throws: an error if none can be read: then all stay unchanged.
     func newValuesForObjects(
         with objectIDs: [NSManagedObjectID], with context: NSManagedObjectContext
     ) throws -> [NSIncrementalStoreNode]
 
-    /// The values of a relationship of many objects: for each ID, in the same order, what
-    /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)`` returns for it.
+    /// Returns the values of a relationship of many objects: for each ID, in the same order, the result of
+    /// ``NSIncrementalStore/newValue(forRelationship:forObjectWith:with:)``.
     ///
-    /// Called for to-ones that nodes leave out, when one of them is read or all are prefetched, and for to-manys that are prefetched. The
-    /// default returns nil: then `newValue` is called for each object whose relationship is needed.
+    /// Called for to-ones that nodes omit, when one of them is read or all are prefetched, and for to-manys that are
+    /// prefetched. The default returns nil: then `newValue` is called for each object whose relationship is needed.
     ///
-    /// - Throws: if the relationship cannot be read of any object.
+    /// - Throws: an error if the relationship cannot be read of any object.
     func newValues(
         forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
         with context: NSManagedObjectContext?
@@ -39,7 +40,7 @@ public protocol BatchReadingIncrementalStore: NSIncrementalStore {
 }
 
 extension BatchReadingIncrementalStore {
-    /// Returns nil: the store tells the relationship of one object after another.
+    /// Returns nil: the store reads the relationship object by object.
     public func newValues(
         forRelationship relationship: NSRelationshipDescription, forObjectsWith objectIDs: [NSManagedObjectID],
         with context: NSManagedObjectContext?

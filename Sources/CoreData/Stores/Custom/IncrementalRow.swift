@@ -25,7 +25,7 @@ struct IncrementalRow {
                 if let value = node.value(for: relationship) {
                     set(try destination(value, of: relationship, slot), slot, builder)
                 } else {
-                    // Asked for when somebody reads the relationship.
+                    // Asked for when the relationship is read.
                     builder.setUnasked(at: slot.column)
                     if slot.entityColumn >= 0 { builder.setUnasked(at: slot.entityColumn) }
                 }
@@ -44,7 +44,7 @@ struct IncrementalRow {
             let value = try store.newValue(forRelationship: relationship, forObjectWith: object, with: context)
             return try destination(value, of: relationship, slot)
         } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
-            // An object that is gone has no destination.
+            // A deleted object has no destination.
             return nil
         }
     }
@@ -79,7 +79,7 @@ struct IncrementalRow {
         }
     }
 
-    /// The IDs that a relationship leads to.
+    /// Returns the IDs of a relationship's destinations.
     static func ids(
         _ value: Any, of relationship: NSRelationshipDescription, to destination: EntityRuntime,
         in store: NSIncrementalStore

@@ -10,7 +10,7 @@ extension IncrementalSource {
         return try read(primaryKey, root: root).map { HeldRow($0.row) }
     }
 
-    /// Those that are not known are asked for together, where the store can read many objects at once.
+    /// Requests unknown rows together, if the store can read many objects together.
     func heldRows(_ primaryKeys: [Int64], root: Int, staleness: Double) throws -> RowList {
         enter()
         defer { leave() }
@@ -34,7 +34,7 @@ extension IncrementalSource {
         return HeldRow(known.row)
     }
 
-    /// The row as the store has it now; `nil` where it has no such object.
+    /// Reads the store's current row; `nil` if it has no such object.
     private func read(_ primaryKey: Int64, root: Int) throws -> Known? {
         try ask { store, context in
             do {

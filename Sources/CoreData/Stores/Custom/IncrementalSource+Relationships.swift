@@ -3,7 +3,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-// Where relationships lead, which the store is asked for when somebody wants to know.
+// Destinations of relationships: the store is asked for them when they are read.
 extension IncrementalSource {
     /// A to-one that the node left out is asked for once for each version of the node.
     func row(_ row: RowSnapshot, withDestinationOf slot: Int) throws -> RowSnapshot {
@@ -47,7 +47,7 @@ extension IncrementalSource {
         }
     }
 
-    /// The values of a relationship of many objects, where the store tells them at once.
+    /// Returns the values of a relationship of many objects, if the store can read them together.
     private func newValues(
         _ relationship: NSRelationshipDescription, _ ids: [NSManagedObjectID], _ store: NSIncrementalStore,
         _ context: NSManagedObjectContext
@@ -73,7 +73,7 @@ extension IncrementalSource {
         return known?.version == row.version && known?.entity == row.entity ? known : nil
     }
 
-    /// The row with the destination, which the kept row of the object tells from now on, too.
+    /// Returns the row with the destination, and adds it to the cached row of the object.
     private func keep(
         _ id: NSManagedObjectID?, _ slot: EntityRuntime.Slot, _ row: RowSnapshot, _ maker: IncrementalRow
     ) -> RowSnapshot {
@@ -92,7 +92,7 @@ extension IncrementalSource {
             primaryKey: row.integer(slot.column), store: attached)
     }
 
-    /// The row with all destinations, for readers that take rows as they are.
+    /// Returns the row with all destinations, for readers that need complete rows.
     func whole(_ row: RowSnapshot) throws -> RowSnapshot {
         try runtime.entities[row.entity].slots.reduce(row) { row, slot in
             guard slot.relationship?.isToMany == false else { return row }
@@ -115,7 +115,7 @@ extension IncrementalSource {
         }
     }
 
-    /// Where a to-many relationship of each owner leads, by their keys alone: members are read when something of them is.
+    /// Returns the keys of the members of each owner's to-many relationship: members are read when they are used.
     private func members(entity: Int, slot: Int, owners: [Int64]) throws -> [(owner: Int64, keys: [RowKey])] {
         let name = runtime.entities[entity].slots[slot].name
         guard let relationship = runtime.entities[entity].entity.relationshipsByName[name],
@@ -134,7 +134,7 @@ extension IncrementalSource {
                     let members = try store.newValue(forRelationship: relationship, forObjectWith: id, with: context)
                     return try IncrementalRow.ids(members, of: relationship, to: target, in: store)
                 } catch let error as CocoaError where error.errorCode == NSManagedObjectReferentialIntegrityError {
-                    // What is gone has no members.
+                    // A deleted object has no members.
                     return []
                 }
             }

@@ -103,7 +103,7 @@ extension IncrementalSource {
         return expected.compactMap { key, version in
             let root = rootKey(key)
             let now = present[root]
-            // A row to be deleted that is gone is as it shall be.
+            // A row to be deleted that does not exist any more needs no check.
             if now == nil, deleted.contains(root) { return nil }
             guard now?.version != version else { return nil }
             var conflict = SaveFailure.Conflict(key: key, expectedVersion: version, persisted: now)

@@ -26,8 +26,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     private let lock = NSRecursiveLock()
     var rows: [RowKey: Known] = [:]
     var saved: SavedRequest?
-    /// What requests go to the store with; its objects are only looked at for their IDs. As long as the store is asked, since it
-    /// holds the coordinator.
+    /// What requests go to the store with; its objects are only looked at for their IDs. As long as the store is asked,
+    /// since it holds the coordinator.
     private var ownContext: NSManagedObjectContext?
     private var depth = 0
 
@@ -40,7 +40,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         var isForgotten = false
     }
 
-    /// What the store has not been told yet of objects that came or went: whoever asks it now tells it then.
+    /// Registered and unregistered objects that the store has not been notified of: the next caller of the store
+    /// notifies it.
     private let registrations = Mutex<[(isRegistered: Bool, ids: [NSManagedObjectID])]>([])
 
     init(_ store: NSIncrementalStore, runtime: ModelRuntime, entities: [Int], clock: StoreClock) {
@@ -56,7 +57,9 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// The name of the store's class, for messages.
     var storeName: String { "\(type(of: store))" }
     var isReadOnly: Bool { store.isReadOnly }
-    var traits: SourceTraits { SourceTraits(readsRowsLater: true) }
+    var traits: SourceTraits {
+        SourceTraits(readsRowsLater: true, readsManyRowsAtOnce: store is any BatchReadingIncrementalStore)
+    }
 
     func includes(entity: Int) -> Bool { entities.contains(entity) }
     func root(ofEntity entity: Int) -> Int { runtime.model.entities[entity].root }
@@ -74,7 +77,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     func leave() {
         depth -= 1
         let isOutermost = depth == 0
-        // Its objects tell nobody when they go.
+        // Its objects report nothing when they are deallocated.
         let context = isOutermost ? ownContext : nil
         if isOutermost { ownContext = nil }
         lock.unlock()
@@ -82,7 +85,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         if isOutermost { tellRegistrations() }
     }
 
-    /// Runs the body while nobody else asks the store.
+    /// Runs the body while no other thread asks the store.
     func whileAlone(_ body: () -> Void) {
         enter()
         defer { leave() }
@@ -132,7 +135,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         tellRegistrations()
     }
 
-    /// Nobody waits for that: whoever has the lock tells what came meanwhile when he lets go of it.
+    /// Notifies the store without waiting for the lock: its holder reports pending notifications when it releases the
+    /// lock.
     private func tellRegistrations() {
         while !registrations.withLock(\.isEmpty), lock.try() {
             guard depth == 0 else { return lock.unlock() }

@@ -1,8 +1,8 @@
 import CoreDataStore
 import Foundation
 
-/// A store that is read as a whole when it is added and written as a whole by every save; subclass it for a file format of
-/// your own.
+/// A store that is read as a whole when it is added, and written as a whole by every save. Subclass it for your own
+/// file format.
 ///
 ///     final class CSVStore: NSAtomicStore {
 ///         override func load() throws { addCacheNodes(try nodes(of: Data(contentsOf: url!))) }
@@ -11,11 +11,12 @@ import Foundation
 ///     }
 ///     NSPersistentStoreCoordinator.registerStoreClass(CSVStore.self, forStoreType: "CSV")
 ///
-/// Fetches are answered from the nodes, as from the rows of an SQLite store: predicates, sort descriptors and dictionaries mean
-/// the same. Saves are checked for conflicts between contexts and for uniqueness constraints before your methods are called.
+/// Fetches read the nodes with the semantics of an SQLite store: predicates, sort descriptors and dictionaries mean the
+/// same. Saves are checked for conflicts between contexts and for uniqueness constraints before your methods are
+/// called.
 ///
 /// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; ``newCacheNode(for:)`` and
-/// ``updateCacheNode(_:from:)`` need not be overridden: they copy what the object has.
+/// ``updateCacheNode(_:from:)`` need not be overridden: they copy the object's values.
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     // Safe because the store's source calls it while it holds a lock.
 
@@ -36,7 +37,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     /// Reads the file and adds a node for each object with ``addCacheNodes(_:)``; there may be no file yet.
     open func load() throws { throw missing("load()") }
 
-    /// Writes ``cacheNodes()`` and the metadata to the file; what it throws the save throws, and the nodes are then as they were.
+    /// Writes ``cacheNodes()`` and the metadata to the file. If it throws, the save throws the same error, and the
+    /// nodes are restored.
+    ///
+    /// The folder of the URL exists, if it can be made.
     open func save() throws { throw missing("save()") }
 
     /// What names a new object in the store, for good: a number, a text, a UUID.
@@ -44,12 +48,13 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         preconditionFailure("\(Swift.type(of: self)) must override newReferenceObject(for:).")
     }
 
-    /// A node for a new object; its ID is permanent by now, its relationships may lead to objects that have no node yet.
+    /// Returns a node for a new object. Its ID is permanent already. Its relationships may refer to objects without a
+    /// node.
     open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         NSAtomicStoreCacheNode(objectID: managedObject.objectID)
     }
 
-    /// Puts what the object has into its node: of new objects, when all have nodes, and of those that changed.
+    /// Copies the object's values into its node: for new objects, after all have nodes, and for changed ones.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for (name, property) in managedObject.entity.propertiesByName where !property.isTransient {
             switch managedObject.value(forKey: name) {
@@ -105,9 +110,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: The source
 
-    /// Loads the nodes, and makes rows of them.
+    /// Loads the nodes, and makes rows from them.
     ///
-    /// - Parameter check: called when they are loaded: the store may have told its metadata by then only.
+    /// - Parameter check: called after they were loaded: the store may set its metadata while loading.
     final func attach(
         index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], check: () throws -> Void
     ) throws -> AttachedStore {
@@ -128,7 +133,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return attached
     }
 
-    /// Begins with rows that a migration has made, in place of what the file has; they have the keys that the references name.
+    /// Starts with rows that a migration has made, instead of those in the file; they have the keys of the references.
     final func attach(
         index: Int32, coordinator: NSPersistentStoreCoordinator, entities: [Int], migrated contents: MemoryContents,
         _ name: (ReferenceTable) -> Void
@@ -152,10 +157,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
             guard let node = cacheNode(for: object.objectID) else { continue }
             updateCacheNode(node, from: object)
         }
-        try save()
+        try StoreFolder.offering(for: url) { try save() }
     }
 
-    /// Does what a save did to objects to their nodes, and writes them; after an error the nodes are as they were.
+    /// Applies a save's changes to the nodes, and writes them; after an error the nodes are restored.
     final func write(_ saved: SavedRequest?, deleted: [NSManagedObjectID]) throws {
         let before = nodes.mapValues { (node: $0, cache: $0.propertyCache?.mutableCopy() as? NSMutableDictionary) }
         do {
@@ -170,7 +175,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
                 willRemoveCacheNodes(gone)
                 for node in gone { nodes[node.objectID] = nil }
             }
-            try save()
+            try StoreFolder.offering(for: url) { try save() }
         } catch {
             for (node, cache) in before.values { node.propertyCache = cache }
             nodes = before.mapValues(\.node)

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an ``NSAtomicStore`` has of one object: its values by the names of its properties.
+/// One object of an ``NSAtomicStore``: its values by the names of its properties.
 ///
 ///     let node = NSAtomicStoreCacheNode(objectID: objectID(for: entity, withReferenceObject: 7))
 ///     node.setValue("Milk", forKey: "name")
@@ -22,16 +22,16 @@ open class NSAtomicStoreCacheNode: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a node of no object.
+    /// Creates a placeholder: a node of no object.
     public convenience override init() { self.init(objectID: NSManagedObjectID()) }
 
-    /// The value of a property: an attribute's, the node that a to-one leads to, a set of nodes, or nil.
+    /// Returns the value of a property: an attribute's value, a to-one's node, a set of nodes, or nil.
     open func value(forKey key: String) -> Any? {
         let value = propertyCache?[key]
         return value is NSNull ? nil : value
     }
 
-    /// Sets the value of a property; nil takes it away.
+    /// Sets the value of a property; nil removes it.
     open func setValue(_ value: Any?, forKey key: String) {
         let cache = propertyCache ?? NSMutableDictionary()
         propertyCache = cache

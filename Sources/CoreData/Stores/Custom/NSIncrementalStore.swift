@@ -1,7 +1,8 @@
 import CoreDataStore
 import Foundation
 
-/// A store that is asked for one thing after another: a web service, a database of another kind, a folder of files. Subclass it.
+/// A store that is asked for objects one by one: a web service, a database of another kind, a folder of files. Subclass
+/// it.
 ///
 ///     final class JSONFolderStore: NSIncrementalStore {
 ///         override func loadMetadata() throws { metadata = [NSStoreTypeKey: "JSONFolder", NSStoreUUIDKey: uuid] }
@@ -12,20 +13,21 @@ import Foundation
 ///     }
 ///     NSPersistentStoreCoordinator.registerStoreClass(JSONFolderStore.self, forStoreType: "JSONFolder")
 ///
-/// The example `JSONFolderStore` is whole and meant to be copied.
+/// The example `JSONFolderStore` is complete and meant to be copied.
 ///
-/// A fetch asks the store for IDs only. The values of an object are asked for when something of it is read. The members of a to-many, and
-/// the destination of a to-one that the node leaves out, are asked for when the relationship is read. A store that can read many
-/// objects at once says so by ``BatchReadingIncrementalStore``.
-/// `returnsObjectsAsFaults = false` and prefetching ask at once.
+/// A fetch asks the store only for IDs. The store is asked for the values of an object when the object is read. It is
+/// asked for the members of a to-many, and for the destination of a to-one that the node omits, when the relationship
+/// is read. A store that can read many objects together conforms to ``BatchReadingIncrementalStore``.
+/// `returnsObjectsAsFaults = false` and prefetching ask immediately.
 ///
-/// One thread at a time calls the store. The store's answers are kept and shared by contexts. Before a save writes or deletes an object,
-/// its node is asked for again, and another version is a conflict for the merge policy. A refresh asks for the node again, too.
+/// One thread at a time calls the store. The store's answers are cached and shared by contexts. Before a save writes or
+/// deletes an object, it asks for its node again; another version is a conflict for the merge policy. A refresh asks
+/// for the node again, too.
 ///
-/// Query generations do not apply: a context that is pinned to one reads the store as it is.
+/// Query generations do not apply: a context that is pinned to one reads the store's current state.
 ///
-/// Differs from Apple: the initialiser is `required`, since the coordinator makes the store; requests for objects go to the store
-/// with a context of its own. Uniqueness constraints and derived attributes are the store's business.
+/// Differs from Apple: the initialiser is `required`, since the coordinator makes the store. Requests for objects pass
+/// the store a context of its own. The store itself is responsible for uniqueness constraints and derived attributes.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Safe because the store's source calls it while it holds a lock.
 
@@ -41,26 +43,30 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: To override
 
-    /// Does what a request asks for.
+    /// Executes a request.
     ///
-    /// - For a fetch, an `NSFetchRequest<any NSFetchRequestResult>`, by its `resultType`: `[NSManagedObject]` (of
-    ///   `context.object(with:)`), `[NSManagedObjectID]`, `[NSDictionary]`, or `[NSNumber]` with the count.
-    ///   Objects and IDs must be of the request's entity, or of its subentities if `includesSubentities` is set: the fetch fails otherwise.
-    /// - For an ``NSSaveChangesRequest``: `[]`, when all is written; without any sets the metadata are to be written.
+    /// - For a fetch, an `NSFetchRequest<any NSFetchRequestResult>`, return according to its `resultType`:
+    ///   `[NSManagedObject]` (of `context.object(with:)`), `[NSManagedObjectID]`, `[NSDictionary]`, or `[NSNumber]`
+    ///   with the count. Objects and IDs must be of the request's entity, or of its subentities if
+    ///   `includesSubentities` is set: otherwise the fetch fails.
+    /// - For an ``NSSaveChangesRequest``, return `[]` after everything was written; without any sets only the metadata
+    ///   must be written.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw missing("execute(_:with:)")
     }
 
-    /// The values of an object: its attributes and, if they are at hand, the IDs of its to-ones. For a to-one that is left out, the store is
-    /// asked by ``newValue(forRelationship:forObjectWith:with:)`` when somebody reads it, once for each version of the node.
+    /// The values of an object: its attributes and, if they are at hand, the IDs of its to-ones. For a to-one that is
+    /// left out, the store is asked by ``newValue(forRelationship:forObjectWith:with:)`` when it is read, once for each
+    /// version of the node.
     ///
     /// - Throws: `CocoaError` with `NSManagedObjectReferentialIntegrityError` where there is no such object (any more).
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode { throw missing("newValuesForObject(with:with:)") }
 
-    /// Where a relationship of an object leads: an ID or `NSNull` for a to-one, an array or set of IDs for a to-many, in its order
-    /// where it has one. Leave out members that are gone: a member without an object is deleted when it is read.
+    /// Returns the destinations of a relationship of an object: an ID or `NSNull` for a to-one, an array or set of IDs
+    /// for a to-many, in order if it is ordered. Omit deleted members: a member without an object is deleted when it is
+    /// read.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -74,10 +80,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// A UUID for a store that is made at the URL.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-    /// Contexts know objects of these IDs from now on: once for each context that does, fetched and saved ones alike. A store may keep
-    /// what it has of them at hand.
+    /// Contexts have registered objects with these IDs: called once for each context, for fetched and saved objects
+    /// alike. A store may keep their data in memory.
     ///
-    /// Called while the store is asked for nothing else, on whatever thread; objects of a child context are its parent's business.
+    /// Called on any thread while the store executes no request. Objects of a child context are registered by its
+    /// parent.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     /// Contexts know objects of these IDs no more: they were deallocated, or the context was reset. As often as
@@ -106,18 +113,18 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             ?? NSNumber(value: objectID.primaryKey)
     }
 
-    /// The object of an ID is called by another reference from now on: what is behind `p` in a URI. The former one goes on to name it,
+    /// Gives the object of an ID another reference, which follows `p` in a URI. The former reference also identifies it
     /// as long as the store is attached.
     package final func rename(_ objectID: NSManagedObjectID, toReferenceText text: String) {
         attached?.references?.take(text: text, key: objectID.primaryKey, entity: objectID.runtime)
     }
 
-    /// Asks for the values of these objects again when somebody wants them.
+    /// Asks for the values of these objects again when they are read.
     package final func forgetValues(of objectIDs: [NSManagedObjectID]) {
         for id in objectIDs { attached?.objectSource?.forget(id.primaryKey, root: id.runtime.root) }
     }
 
-    /// Runs the body while nobody else asks the store for anything.
+    /// Runs the body while no other thread asks the store.
     package final func alone(_ body: () -> Void) {
         (attached?.objectSource as? IncrementalSource)?.whileAlone(body) ?? body()
     }

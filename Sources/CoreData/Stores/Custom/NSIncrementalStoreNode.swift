@@ -1,7 +1,7 @@
 import Foundation
 
-/// What an ``NSIncrementalStore`` has of one object at one version: the values of its attributes, and the IDs that its to-ones
-/// lead to.
+/// One object of an ``NSIncrementalStore`` at one version: the values of its attributes, and the IDs of its to-ones'
+/// destinations.
 ///
 ///     NSIncrementalStoreNode(objectID: id, withValues: ["name": "Milk", "unit": unitID], version: 1)
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
@@ -9,11 +9,12 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
 
     /// The ID of the object.
     public let objectID: NSManagedObjectID
-    /// Tells whether the store's object has changed: another number for other values.
+    /// The version of the store's object: different values have different versions.
     open private(set) var version: UInt64
     private var values: [String: Any]
 
-    /// Makes a node; a value that is left out, or `NSNull`, is nil, and a to-one that is left out is asked for when it is read.
+    /// Makes a node; a value that is left out, or `NSNull`, is nil, and a to-one that is left out is asked for when it
+    /// is read.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values
@@ -21,7 +22,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    /// Makes a stand-in, where one is wanted: a node of no object.
+    /// Creates a placeholder: a node of no object.
     public convenience override init() { self.init(objectID: NSManagedObjectID(), withValues: [:], version: 0) }
 
     /// Gives the node other values of the same object.

@@ -11,7 +11,7 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
     weak var attached: AttachedStore?
     private weak var store: NSAtomicStore?
     private let runtime: ModelRuntime
-    /// Held while somebody saves.
+    /// Held during a save.
     private let lock = NSRecursiveLock()
     private var saved: SavedRequest?
 
@@ -107,7 +107,7 @@ final class NodeBacking: MemoryBacking, ObjectSource, @unchecked Sendable {
     func close() {}
 }
 
-/// What the stores of a program's own classes have as values.
+/// Converts the values of stores of the program's own classes.
 enum CustomValues {
     /// - Throws: for a value that is not of the attribute's type.
     static func set(_ any: Any, slot index: Int, of entity: EntityRuntime, to builder: RowBuilder) throws {

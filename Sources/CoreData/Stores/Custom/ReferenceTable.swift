@@ -2,20 +2,21 @@ import CoreDataPrimitives
 import Foundation
 import Synchronization
 
-/// The primary keys of a store whose class has names of its own for objects: reference objects.
+/// The primary keys of a store whose class identifies objects by reference objects.
 ///
-/// A positive whole number is its own key. Others get keys that mean something as long as somebody has the store or an ID of it; what
-/// outlives it is the URI, which has the reference itself: `x-coredata://…/Item/p12`, `x-coredata://…/Item/pmilk%2F1`. What has one URI is
-/// one object.
+/// A positive whole number is its own key. Other references get keys that are valid as long as the store or an ID of it
+/// exists. Only the URI lives longer: it contains the reference itself: `x-coredata://…/Item/p12`,
+/// `x-coredata://…/Item/pmilk%2F1`. Equal URIs mean the same object.
 ///
-/// Everybody who opens the same store shares its table, so that IDs mean the same in every coordinator, and after the store was taken out
-/// and added again. Entities go by name in it, as the coordinators may have several versions of the model.
+/// All coordinators that open the same store share its table. Therefore IDs mean the same in every coordinator, and
+/// after the store was removed and added again. Entities are identified by name in it, since coordinators may have
+/// several versions of the model.
 final class ReferenceTable: Sendable {
     private struct Entry {
         var reference: Transfer<Any>
         /// The entity that the object was first said to be of, or one below it that was named later.
         var entity: String
-        /// Whether only a URI has named it, which does not tell what a store's class has in place of its text.
+        /// Whether only a URI has named it; a URI does not tell the reference object of the store's class.
         var isOfText: Bool
     }
 
@@ -57,7 +58,7 @@ final class ReferenceTable: Sendable {
         key(of: reference, text: Self.text(of: reference), entity, isOfText: false)
     }
 
-    /// The key of what a URI names.
+    /// Returns the key of a reference in a URI.
     func key(ofText text: String, entity: EntityRuntime) -> Int64 {
         if let number = Self.number(ofText: text) { return key(of: number, text: text, entity, isOfText: true) }
         let plain = text.removingPercentEncoding ?? text
@@ -80,7 +81,7 @@ final class ReferenceTable: Sendable {
                 let isBetter = entry.isOfText && !isOfText
                 let knowsMore = !entity.isAncestorOrSame(ofEntityNamed: entry.entity)
                 guard isBetter || knowsMore else { return known }
-                // Who names an ancestor does not know better.
+                // A caller that names an ancestor knows less.
                 if knowsMore { entry.entity = entity.name }
                 if isBetter { (entry.reference, entry.isOfText) = (made.reference, false) }
                 state.entries[place] = entry
@@ -119,7 +120,7 @@ final class ReferenceTable: Sendable {
 
     func reference(ofKey key: Int64, rootName: String) -> Any? { entry(key, rootName)?.reference.value }
 
-    /// The entity of the object itself: the one that is given, or one below it, as far as that is known.
+    /// Returns the entity of the object itself: the given one, or a subentity of it, as far as that is known.
     func runtime(ofKey key: Int64, below entity: EntityRuntime, in model: ModelRuntime) -> EntityRuntime {
         guard let name = entry(key, entity.rootName)?.entity, name != entity.name, let own = model.entity(named: name),
             own.root == entity.root
@@ -158,7 +159,7 @@ final class ReferenceTable: Sendable {
 }
 
 extension EntityRuntime {
-    /// Whether the entity of that name is this one or one below it.
+    /// Returns whether the entity of that name is this one or a descendant of it.
     fileprivate func isAncestorOrSame(ofEntityNamed other: String) -> Bool {
         other == name || entity.managedObjectModel.entitiesByName[other]?.isKindOf(entity: entity) == true
     }

@@ -2,7 +2,7 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// The one place where values of the user's become operands of the predicate language, and back.
+/// Converts between values of users and operands of the predicate language. No other file does.
 package enum OperandBridging {
     /// A value as an operand.
     ///
@@ -182,7 +182,7 @@ package enum OperandBridging {
         }
     }
 
-    /// A box whose equality is that of the value, by `Hashable` or `isEqual`, else by identity.
+    /// Returns a box whose equality is the value's, by `Hashable` or `isEqual`, else by identity.
     package static func opaque(_ value: Any) -> OpaqueValue {
         // Safe because the engine never changes a value and compares it only.
         nonisolated(unsafe) let value = value

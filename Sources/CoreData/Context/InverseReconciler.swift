@@ -1,6 +1,6 @@
 import CoreDataModel
 
-/// The other ends of relationships that are changed here, once rows have been read anew.
+/// Reconciles the two ends of changed relationships after rows were read again.
 ///
 /// ```
 ///  object ──changed here──▶ target        object ──▶ target
@@ -8,14 +8,15 @@ import CoreDataModel
 ///                             ▼
 ///                           others        others have lost it
 /// ```
-/// While a context has rows of different ages, one side may know already what is being set on the other, and take no note of it; with a newer
-/// row it says something else. Where both ends are changed here, and do not agree, this one gives up.
-struct ChangedSides {
+/// While a context has rows of different ages, one end may already have the value that is being set on the other end,
+/// and then it records no change. A newer row may have another value. If both ends were changed here and disagree, this
+/// end yields.
+struct InverseReconciler {
     let context: NSManagedObjectContext
-    /// Whether what was changed here wins over what the other end's row says.
+    /// Whether a change of this context wins over the row of the other end.
     var prefersMine = true
 
-    /// Has the other ends of what is changed in those objects agree with them.
+    /// Makes the other ends agree with the changed relationships of these objects.
     func settle(_ objects: [NSManagedObject]) {
         for object in objects where isHere(object) && object.hasChanges && !object.relations.isEmpty {
             for slot in object.runtime.relationSlots { settle(slot, of: object) }
@@ -35,7 +36,7 @@ struct ChangedSides {
             return facts.isInverseToMany
                 ? target.gainMember(object, inverse) : settleOneToOne(object, slot, target, inverse)
         }
-        // Of a to-many whose members decide, these are looked at.
+        // A to-many whose members decide: check its members.
         guard facts.isInverseToMany else { return }
         let members = object.members(slot)
         for member in members.added where isHere(member.object) { member.object.gainMember(object, inverse) }
@@ -54,7 +55,7 @@ struct ChangedSides {
 }
 
 extension NSManagedObject {
-    /// The to-many has the other object by a change of that one, which is nothing to undo.
+    /// Adds a member whose own change made it one. The member's change is registered for undo, so this side is not.
     fileprivate final func gainMember(_ object: NSManagedObject, _ slot: Int) {
         let members = members(slot)
         if members.isKnown ? members.contains(object) : members.isNoted(object) { return }

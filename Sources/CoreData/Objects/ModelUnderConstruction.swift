@@ -1,9 +1,9 @@
 import CObjectRuntime
 
-/// The class of the model that this thread makes for an object, so that initial values are not kept for it.
+/// The class of the model that this thread creates for an object, so that its initial values are not kept.
 ///
-/// Its initialiser sets all properties to their initial values, as that of a new model does, before it learns of the object.
-package enum ArrivingModel {
+/// Its initialiser sets all properties to their initial values, like that of a new model, before it knows the object.
+package enum ModelUnderConstruction {
     /// Makes a model of the class.
     @inline(__always)
     package static func making<Model: AnyObject>(_ type: Model.Type, _ make: () -> Model) -> Model {
@@ -12,7 +12,7 @@ package enum ArrivingModel {
         return make()
     }
 
-    /// Whether the values that are asked for are those of a model that is being made for an object; true once for each.
+    /// Returns whether the requested values belong to a model that is being created for an object; true once for each.
     package static func take(_ type: AnyClass) -> Bool {
         ocd_take_arriving_class(unsafeBitCast(ObjectIdentifier(type), to: UnsafeRawPointer.self))
     }

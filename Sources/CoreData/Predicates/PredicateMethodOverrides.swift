@@ -3,42 +3,44 @@ import CoreDataPredicate
 import Foundation
 import Synchronization
 
-/// What Foundation's predicates and expressions, and those that applications derive of them, have to do as Apple's do
-/// though nobody can override it for them: be copied, compared and printed by their content.
+/// Makes Foundation's predicates and expressions, and applications' subclasses of them, behave as Apple's do in methods
+/// that cannot be overridden for them: they are copied, compared and printed by their content.
 ///
-/// Foundation copies every compound as the predicate that is false, and two of them are equal to it and to each other. See
-/// docs/decisions/foundations-predicates.md.
-enum PredicateGrafts {
-    private static let copying = MethodGraft(
+/// Foundation copies every compound as the predicate that is false, and two of them are equal to it and to each other.
+/// See docs/decisions/foundations-predicates.md.
+enum PredicateMethodOverrides {
+    private static let copying = MethodOverride(
         CopyingPredicate.self, count: 1, plain: plainPredicates, base: NSPredicate.self)
-    private static let printing = MethodGraft(
+    private static let printing = MethodOverride(
         PrintingPredicate.self, count: 2, plain: plainPredicates, base: NSPredicate.self)
-    private static let comparing = MethodGraft(
+    private static let comparing = MethodOverride(
         ComparingPredicate.self, count: 2, plain: plainPredicates, base: NSPredicate.self)
-    private static let expressions = MethodGraft(
-        GraftedExpression.self, count: 4, plain: (PlainExpression.self, OtherPlainExpression.self),
+    private static let expressions = MethodOverride(
+        OverriddenExpression.self, count: 4, plain: (PlainExpression.self, SecondPlainExpression.self),
         base: NSExpression.self)
-    private static let plainPredicates: (AnyClass, AnyClass) = (PlainPredicate.self, OtherPlainPredicate.self)
+    private static let plainPredicates: (AnyClass, AnyClass) = (PlainPredicate.self, SecondPlainPredicate.self)
 
     /// Foundation's classes of predicates that are copied, printed and compared wrongly.
     private static let derived: [AnyClass] = [NSCompoundPredicate.self, NSComparisonPredicate.self]
 
-    /// Whether Foundation is as it is known: nothing is changed where anything is not as expected.
+    /// Whether Foundation has the expected form: otherwise nothing is changed.
     ///
-    /// Where it is false, a predicate of Foundation's that is false may be the copy of a compound, and no store takes it.
+    /// If it is false, a predicate of Foundation's that is false may be the copy of a compound, and no store accepts
+    /// it.
     static let isFoundationKnown: Bool = {
         guard FoundationPredicate.isKnown, expressions.isFound, expressions.fits(NSExpression.self) else {
             return false
         }
-        return [copying, printing, comparing].allSatisfy { graft in
-            graft.fits(NSPredicate.self) && derived.allSatisfy(graft.fits)
+        return [copying, printing, comparing].allSatisfy { methods in
+            methods.fits(NSPredicate.self) && derived.allSatisfy(methods.fits)
         }
     }()
 
     /// Guards the classes that have been seen.
     private static let seen = Mutex<Set<ObjectIdentifier>>([])
 
-    /// When the program begins, before there is an instance: whose hash changed later would be lost in a set.
+    /// Called when the program begins, before there is an instance: an instance whose hash changed later would not be
+    /// found in its set.
     static func begin() {
         guard isFoundationKnown else { return }
         for type in derived { copying.apply(to: type) }
@@ -50,10 +52,10 @@ enum PredicateGrafts {
         expressions.apply(to: NSExpression.self)
         // Generic classes take over what their superclasses have; the tables of others are in the program's file.
         forEachSubclass(of: NSPredicate.self) { type, _, _ in
-            PredicateGrafts.prepare(predicates: unsafeBitCast(type, to: AnyClass.self))
+            PredicateMethodOverrides.prepare(predicates: unsafeBitCast(type, to: AnyClass.self))
         }
         forEachSubclass(of: NSExpression.self) { type, _, _ in
-            PredicateGrafts.prepare(expressions: unsafeBitCast(type, to: AnyClass.self))
+            PredicateMethodOverrides.prepare(expressions: unsafeBitCast(type, to: AnyClass.self))
         }
     }
 
@@ -85,9 +87,9 @@ enum PredicateGrafts {
 
 /// Called when the program begins; see CObjectRuntime.
 @_cdecl("ocd_begin")
-func beginGrafts() {
-    PredicateGrafts.begin()
-    DictionaryGraft.begin()
+func beginMethodOverrides() {
+    PredicateMethodOverrides.begin()
+    DictionaryMethodOverride.begin()
 }
 
 extension NSPredicate {
@@ -104,11 +106,12 @@ extension NSPredicate {
     final func isEqualPredicate(_ object: Any?) -> Bool { hasContent(of: object) }
 }
 
-// The methods below run for objects of other classes than that which they are in. What they do is therefore in functions
-// that take any predicate, and that are not inlined: nothing may be concluded from the class.
+// The methods below run for objects of other classes than their own. Therefore their work is done by functions that
+// take any predicate and are not inlined: the compiler must not infer the class.
 
 extension NSPredicate {
-    /// A predicate that does not change is its own copy; a compound is one of the same parts, in case it is given others.
+    /// A predicate that does not change is its own copy; a compound is one of the same parts, in case it is given
+    /// others.
     @inline(never)
     fileprivate var contentCopy: Any {
         guard let compound = self as? NSCompoundPredicate else { return self }
@@ -119,7 +122,7 @@ extension NSPredicate {
     @inline(never)
     fileprivate var contentFormat: String { node.predicateFormat }
 
-    /// What the class prints, which may have a format of its own.
+    /// The text that the class prints; it may have its own format.
     @inline(never)
     fileprivate var classFormat: String { (self as any FormatPrinting).predicateFormat }
 
@@ -142,7 +145,7 @@ extension NSPredicate: FormatPrinting {}
 
 private class PlainPredicate: NSPredicate {}
 
-private class OtherPlainPredicate: NSPredicate {}
+private class SecondPlainPredicate: NSPredicate {}
 
 private class CopyingPredicate: NSPredicate {
     override func copy(with zone: NSZone? = nil) -> Any { contentCopy }
@@ -177,9 +180,9 @@ extension ExpressionMaking where Self: NSExpression {
 
 private class PlainExpression: NSExpression {}
 
-private class OtherPlainExpression: NSExpression {}
+private class SecondPlainExpression: NSExpression {}
 
-private class GraftedExpression: NSExpression {
+private class OverriddenExpression: NSExpression {
     override func copy(with zone: NSZone? = nil) -> Any { self }
     override func isEqual(_ object: Any?) -> Bool { hasContent(of: object) }
     override var hash: Int { contentHash }

@@ -3,26 +3,26 @@ import CoreDataSQL
 import CoreDataStore
 import Foundation
 
-/// The turn of one program, and of one thread of it, to migrate a store, to put another in its place or to remove it: the others wait, and
-/// then find it done.
+/// The exclusive right of one thread of one program to migrate a store, to replace it or to remove it. Others wait, and
+/// then find the work done.
 ///
 /// ```
 ///  Shop.sqlite, of an older version ──▶ app:       .migrating-Shop locked ──▶ migrates ──▶ unlocked
 ///                                  └──▶ extension:   waits                              └──▶ nothing to do
 /// ```
-/// A lock file beside the store is locked, and removed at the end of the turn. Stores that share a folder of external data
-/// (`Shop.sqlite`, `Shop.backup`) share the lock file: only the process that has the turn removes files of that folder which it did not
-/// stop referring to itself. A store on a server is locked by a transaction of a session, which ends with its connection. A process that
-/// dies releases the lock.
+/// A lock file beside the store is locked, and removed at the end of the turn. Stores that share a folder of external
+/// data (`Shop.sqlite`, `Shop.backup`) share the lock file: only the process that has the turn removes files of that
+/// folder that it did not itself stop referring to. A store on a server is locked by a transaction of a session, which
+/// ends with its connection. The lock of a process that ends is released.
 package enum MigrationTurn {
     /// The turns that the caller has already, by the paths of their lock files or the names of stores on servers.
     @TaskLocal private static var held: Set<String> = []
     /// By what turns of stores on servers are held, by their URLs.
     @TaskLocal private static var holds: [String: any SQLHold] = [:]
 
-    /// Runs the body when it is the caller's turn; at once where nothing can be written beside the store.
+    /// Runs the body when it is the caller's turn; immediately if nothing can be written beside the store.
     ///
-    /// - Parameter waiting: called while somebody else has the turn; what it throws ends the waiting.
+    /// - Parameter waiting: called while another process has the turn; an error that it throws ends the waiting.
     package static func with<R>(
         _ store: URL, waiting: () throws -> Void = {}, _ body: () throws -> R
     ) throws -> R {
@@ -45,13 +45,14 @@ package enum MigrationTurn {
 
     private struct IsTaken: EngineFailure {}
 
-    /// Removes the file of a turn whose process died after it had migrated the store, and that of a store that was made for its place.
+    /// Removes the lock file of a process that ended after it had migrated the store, and that of a store that was made
+    /// to replace it.
     static func removeLeavings(of store: URL) {
         NewStorePlace.removeLeavings(of: store)
         Lock.removeLeft(of: FileLink.followed(store))
     }
 
-    /// Does the same where the file of a turn is there, as it is before anything else is made: to look for that does not list the folder.
+    /// Does the same if the lock file exists; it is made before any other file. This check does not list the folder.
     static func removeLeavingsOfTurn(of store: URL) {
         if Lock.exists(of: FileLink.followed(store)) { removeLeavings(of: store) }
     }
@@ -84,7 +85,7 @@ package enum MigrationTurn {
         return try $held.withValue(held.union([name])) { try $holds.withValue(all, operation: body) }
     }
 
-    /// - Throws: where the turn to migrate the store was the caller's, and may be another's by now.
+    /// - Throws: an error if the caller's turn to migrate the store may have passed to another process.
     static func check(_ store: URL) throws {
         guard let hold = holds[ServerStores.name(store)] else { return }
         try AttachedStore.converting(store) { try hold.check() }
@@ -97,7 +98,7 @@ package enum MigrationTurn {
         init?(_ path: String, _ waiting: () throws -> Void) throws {
             self.path = path
             while true {
-                // A link that somebody put there would have a file made elsewhere.
+                // Following a link would make a file elsewhere.
                 let number = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
                 if number < 0, errno == ELOOP, unlink(path) == 0 { continue }
                 guard number >= 0 else { return nil }
@@ -112,7 +113,7 @@ package enum MigrationTurn {
                     }
                     usleep(10_000)
                 }
-                // Whoever had it has removed the file: another may be there by now.
+                // The former holder has removed the file: another one may exist by now.
                 if Self.isLinked(number, path) {
                     self.number = number
                     return
@@ -129,7 +130,7 @@ package enum MigrationTurn {
 
         static func exists(of store: URL) -> Bool { access(path(of: store), F_OK) == 0 }
 
-        /// Takes away what nobody has locked; who waits for it notices, and makes another.
+        /// Removes a file that is not locked; a process that waits for it notices, and makes another.
         static func removeLeft(of store: URL) {
             guard exists(of: store) else { return }
             let path = path(of: store)

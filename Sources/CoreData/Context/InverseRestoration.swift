@@ -1,13 +1,13 @@
 import CoreDataModel
 
-/// The other ends of an object's changed relationships, which are given up with the object's changes.
+/// The other ends of an object's changed relationships, which are restored when the object's changes are discarded.
 ///
 /// ```
 ///  object ──changed──▶ target        object ──▶ before
-///     └──row──▶ before                 target is led to no more
+///     └──row──▶ before                 target has no reference any more
 /// ```
-/// Where the other end is a to-one, and this one a to-many, that one decides, and stays as it is.
-struct OtherSides {
+/// If the other end is a to-one and this end a to-many, the other end decides, and stays unchanged.
+struct InverseRestoration {
     private let context: NSManagedObjectContext
     private let object: NSManagedObject
     private var left: [(target: NSManagedObject, inverse: Int)] = []
@@ -56,7 +56,7 @@ struct OtherSides {
         }
     }
 
-    /// Those that are deleted here, and to which the object leads again.
+    /// The deleted objects to which the object refers again.
     var deleted: [NSManagedObject] {
         (toOnes.compactMap(\.before) + removed.map(\.member) + deciding.map(\.member)).filter(\.isDeleted)
     }
@@ -66,7 +66,7 @@ struct OtherSides {
             && !other.flags.contains(.inaccessible)
     }
 
-    /// The other end has the object again, unless it leads elsewhere by a change of its own, or by a newer row.
+    /// Restores the reference of the other end, unless a change of its own or a newer row refers elsewhere.
     private func giveBack(_ other: NSManagedObject, _ inverse: Int) {
         guard isHere(other) else { return }
         if other.home.facts[inverse].isToMany {

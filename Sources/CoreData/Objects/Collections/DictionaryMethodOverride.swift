@@ -1,11 +1,12 @@
 import CObjectRuntime
 import Foundation
 
-/// What Foundation's dictionaries answer for `@count`, `@allKeys` and `@allValues`: its `value(forKey:)` stops the program at any key
-/// that begins with `@`. Put into its classes as the methods of predicates are; see docs/decisions/foundations-predicates.md.
-enum DictionaryGraft {
-    private static let keyed = MethodGraft(
-        KeyedDictionary.self, count: 1, plain: (PlainDictionary.self, OtherPlainDictionary.self),
+/// What Foundation's dictionaries answer for `@count`, `@allKeys` and `@allValues`: its `value(forKey:)` stops the
+/// program at any key that begins with `@`. Put into its classes as the methods of predicates are; see
+/// docs/decisions/foundations-predicates.md.
+enum DictionaryMethodOverride {
+    private static let keyed = MethodOverride(
+        KeyedDictionary.self, count: 1, plain: (PlainDictionary.self, SecondPlainDictionary.self),
         base: NSDictionary.self)
 
     /// When the program begins.
@@ -24,7 +25,7 @@ extension NSDictionary {
 
 private class PlainDictionary: NSDictionary {}
 
-private class OtherPlainDictionary: NSDictionary {}
+private class SecondPlainDictionary: NSDictionary {}
 
 private class KeyedDictionary: NSDictionary {
     override func value(forKey key: String) -> Any? { entry(forKey: key) }

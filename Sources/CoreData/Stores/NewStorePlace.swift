@@ -2,25 +2,26 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// A folder beside the place of a store that is about to be made, so that what is half made is never taken for it.
+/// A folder beside the place of a store that is about to be made, so that an incomplete store is never opened.
 ///
 /// ```
-///  .migrating-UUID-Shop.sqlite/Shop.sqlite  made, whole ──▶ Shop.sqlite by a rename ──▶ folder removed
+///  .migrating-UUID-Shop.sqlite/Shop.sqlite  made, complete ──▶ Shop.sqlite by a rename ──▶ folder removed
 /// ```
-/// The folder is locked as long as the value lives. One that nobody has locked was left by a process that died, and goes when the
-/// next is made for the same store, or that is opened to be migrated if need be; what can be gone on with is left for who does the same.
+/// The folder is locked as long as the value lives. An unlocked folder was left by a process that ended. It is removed
+/// when the next one is made for the same store, or when that store is opened for a possible migration. Work that can
+/// be continued is kept for a process that does the same.
 package final class NewStorePlace {
-    /// Where the store is made.
+    /// The URL at which the store is made.
     package let url: URL
-    /// Whether something is there to be gone on with.
+    /// Whether there is work to be continued.
     let isFound: Bool
-    /// Whether what is there is left, for who comes next to go on with.
+    /// Whether the content is kept, so that the next process can continue.
     var isLeft = false
     private let folder: URL
     private let number: Int32
 
-    /// - Parameter purpose: what is done there, where that can be gone on with; the same for the same.
-    /// - Returns: `nil` where there can be no such folder: to make the store itself then tells why.
+    /// - Parameter purpose: the purpose of the work, if it can be continued; equal for equal work.
+    /// - Returns: `nil` if no such folder can be made: making the store itself then reports the error.
     package init?(for store: URL, purpose: String? = nil) {
         let store = FileLink.followed(store)
         let name = store.lastPathComponent
@@ -37,7 +38,7 @@ package final class NewStorePlace {
             switch FolderLock.take(folder.path) {
             case .taken(let taken): number = taken
             case .unsupported: number = -1
-            // Somebody who looked for leavings just now took it for one.
+            // Another process that was searching for leftovers took the new folder for one.
             case .inUse, .missing: continue
             }
             if let purpose { try? Data(purpose.utf8).write(to: Self.note(in: folder)) }
@@ -53,7 +54,7 @@ package final class NewStorePlace {
         if number >= 0 { close(number) }
     }
 
-    /// Takes away what is there, so that the next begins anew.
+    /// Removes the content, so that the next process starts from the beginning.
     func clear() throws {
         let note = Self.note(in: folder).lastPathComponent
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name != note {
@@ -61,12 +62,13 @@ package final class NewStorePlace {
         }
     }
 
-    /// Says what the folder is for; no store is called so.
+    /// Returns the URL of the file that names the purpose of the folder; no store has this name.
     private static func note(in folder: URL) -> URL { folder.appendingPathComponent(".purpose") }
 
-    /// Puts the store, which no process has open, where it is to be. Of several processes that do so at once one succeeds.
+    /// Moves the store, which no process has open, to its place. If several processes do so at the same time, one
+    /// succeeds.
     ///
-    /// - Throws: 516 where a store is there by now.
+    /// - Throws: 516 if a store exists there by now.
     func put(at destination: URL, type: String) throws {
         func check() throws {
             guard (FileSize.of(destination.path) ?? 0) == 0 else { throw CoreDataErrors.isTakenByNow(destination) }
@@ -85,13 +87,13 @@ package final class NewStorePlace {
         } catch { throw CoreDataErrors.converted(error, store: nil, context: nil) }
     }
 
-    /// Removes what processes left beside a store that died while they made one for its place, but for what can be gone on with.
+    /// Removes the leftovers of processes that ended while they made a store, except for work that can be continued.
     static func removeLeavings(of store: URL) {
         let store = FileLink.followed(store)
         removeLeavings(store.lastPathComponent, in: store.deletingLastPathComponent(), leavesWhatHasPurpose: true)
     }
 
-    /// - Returns: a folder that was left by who did the same, locked.
+    /// - Returns: a locked folder that a process with the same purpose has left.
     @discardableResult private static func removeLeavings(
         _ name: String, in parent: URL, butOneFor purpose: String? = nil, leavesWhatHasPurpose: Bool = false
     ) -> (folder: URL, number: Int32)? {

@@ -2,8 +2,8 @@ import CoreDataPredicate
 import CoreDataPrimitives
 import Foundation
 
-/// Any object or struct of the user's: its keys are the names of its stored properties, those of its superclasses
-/// included.
+/// Any object or struct of a user: its keys are the names of its stored properties, including those of its
+/// superclasses.
 final class ReflectedObject: PredicateValueBox {
     let value: Any
 

@@ -3,12 +3,12 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 
-/// A lightweight migration of an atomic store of a class that the program has written.
+/// A lightweight migration of an atomic store of the program's own class.
 ///
 /// ```
 ///  loaded by the older model ──▶ rows, migrated in memory ──▶ objects of the newer model ──▶ nodes ──▶ save()
 /// ```
-/// Objects keep their reference objects. Where `save()` fails the file is put back as it was.
+/// Objects keep their reference objects. If `save()` fails, the file is restored.
 struct CustomMigration {
     let storeClass: NSAtomicStore.Type
     let type: String
@@ -47,7 +47,7 @@ struct CustomMigration {
         }
     }
 
-    /// What the store is to those who read it by the older model.
+    /// The store as readers of the older model see it.
     private final class Old {
         var coordinator: NSPersistentStoreCoordinator?
         var references: ReferenceTable?
@@ -59,7 +59,7 @@ struct CustomMigration {
         _ = try coordinator.attach(at: url) { index in
             try CustomStore.open(
                 storeClass, type: type, configuration: configuration, url: url, options: options, index: index,
-                coordinator: coordinator)
+                coordinator: coordinator, migration: MigrationWhenOpening())
         }
         old.coordinator = coordinator
         guard let attached = coordinator.attachedStores.first, let source = attached.target as? any WholeSource else {

@@ -54,14 +54,14 @@ extension CoreDataErrors {
         return inference(migration)
     }
 
-    /// A policy, or an expression of a mapping, cannot do what it is asked for.
+    /// A policy, or an expression of a mapping, fails.
     static func policy(_ message: String) -> CocoaError { make(NSEntityMigrationPolicyError, message) }
 
-    /// What the policy of a mapping threw, as its cause.
+    /// The error of a mapping's policy, as the cause.
     static func policy(
         _ error: any Error, of policy: NSEntityMigrationPolicy, _ mapping: NSEntityMapping, in method: String
     ) -> any Error {
-        // What says it already, and what ends the migration because somebody asked for that.
+        // Errors that say it already, and cancellations, are passed unchanged.
         if let known = error as? CocoaError,
             [NSEntityMigrationPolicyError, NSMigrationCancelledError].contains(known.errorCode)
         {
