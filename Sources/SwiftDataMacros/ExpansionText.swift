@@ -1,8 +1,9 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-// The compiler takes an expansion as text, and parses that. So text is passed on as one token: to parse and to format it here, too, takes
-// most of the time that a macro needs in a debug build. Expansions are not formatted (`formatMode`).
+// The compiler takes an expansion as text, and parses that. So text is passed on as one token: to parse and to format
+// it here, too, takes most of the time that a macro needs in a debug build. Expansions are not formatted
+// (`formatMode`).
 
 extension DeclSyntax {
     /// Declarations as text.

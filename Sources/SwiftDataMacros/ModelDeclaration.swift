@@ -49,6 +49,15 @@ struct ModelDeclaration {
     var name: String { node.name.text }
     var access: String { node.modifiers.memberAccess }
     var isFinal: Bool { node.modifiers.contains(.final) }
+    var isOfMainActor: Bool { node.attributes.attribute(named: "MainActor") != nil }
+    /// Whether the class declares a property `id`, which hides the identifier of the row.
+    var declaresIdentity: Bool {
+        node.memberBlock.members.contains { member in
+            guard let variable = member.decl.as(VariableDeclSyntax.self), !variable.modifiers.contains(.static, .class)
+            else { return false }
+            return variable.bindings.contains { $0.pattern.trimmedDescription == "id" }
+        }
+    }
     var hasInitializer: Bool { node.memberBlock.members.contains { $0.decl.is(InitializerDeclSyntax.self) } }
 
     /// The first type that the class inherits from: its superclass, if it has one.

@@ -33,7 +33,8 @@ enum ModelDiagnosis {
         return false
     }
 
-    /// Reports the members that a model cannot have, and those that it lacks, at the place where they have to be changed.
+    /// Reports the members that a model cannot have, and those that it lacks, at the place where they have to be
+    /// changed.
     static func reportMembers(of model: ModelDeclaration, in context: some MacroExpansionContext) {
         let node = model.node
         for member in node.memberBlock.members {
@@ -42,15 +43,6 @@ enum ModelDiagnosis {
             } else if let condition = member.decl.as(IfConfigDeclSyntax.self) {
                 conditionalProperties(in: condition).forEach(context.diagnose)
             }
-        }
-        if let attribute = node.attributes.attribute(named: "MainActor") {
-            let message = MacroMessage(
-                "mainActor",
-                """
-                Model '\(model.name)' belongs to the actor of its context: remove '@MainActor', which is an error in the \
-                Swift 6 language mode
-                """, severity: .warning)
-            context.diagnose(Diagnostic(node: attribute, message: message))
         }
         if !model.hasInitializer { context.diagnose(missingInitializer(model)) }
     }

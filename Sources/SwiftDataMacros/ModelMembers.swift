@@ -2,8 +2,11 @@ import SwiftSyntax
 
 /// The members that `@Model` adds to a class.
 ///
-/// A subclass of a model has backing data and an observation of its own, for its own properties. So no index depends on another
-/// class.
+/// A subclass of a model has backing data and an observation of its own, for its own properties. So no index depends on
+/// another class.
+///
+/// All members are `nonisolated`: a class with `@MainActor`, or one that inherits from such a class, is a model like
+/// others. Contexts make its instances on their queues. Its own properties stay isolated.
 struct ModelMembers {
     private let model: ModelDeclaration
     private let isSubclass: Bool
@@ -21,41 +24,78 @@ struct ModelMembers {
     }
 
     /// The text of each member.
-    var declarations: [String] {
+    var declarations: [String] { members + (isSubclass ? [] : rootMembers) }
+
+    private var members: [String] {
         [
             """
-            @exclusivity(unchecked) private var _$backingData = SwiftData.DefaultBackingData<\(root)>(for: \(name).self)
+            @exclusivity(unchecked) private nonisolated(unsafe) var _$backingData = SwiftData.DefaultBackingData<\(root)>(for: \(name).self)
             """,
             persistentBackingData, schemaMetadata, initializer, attachment,
             """
-            @exclusivity(unchecked) private var _$observation = SwiftData._ModelObservation()
+            @exclusivity(unchecked) private nonisolated(unsafe) var _$observation = SwiftData._ModelObservation()
             """,
             """
-            func access<_M>(keyPath: KeyPath<\(name), _M>) {
+            nonisolated func access<_M>(keyPath: KeyPath<\(name), _M>) {
                 _$observation.access(self, keyPath: keyPath)
             }
             """,
             """
-            func withMutation<_M, _T>(keyPath: KeyPath<\(name), _M>, _ mutation: () throws -> _T) rethrows -> _T {
+            nonisolated func withMutation<_M, _T>(keyPath: KeyPath<\(name), _M>, _ mutation: () throws -> _T) rethrows -> _T {
                 try _$observation.withMutation(of: self, keyPath: keyPath, mutation)
             }
             """,
             notification,
-            "struct _SwiftDataNoType {}",
+            "nonisolated struct _SwiftDataNoType {}",
+        ]
+    }
+
+    /// The members that subclasses inherit.
+    private var rootMembers: [String] {
+        ["\(access)nonisolated var _$object: SwiftData.ModelObject? { _$backingData._object }"]
+            + (model.isFinal ? directMaking : [making])
+    }
+
+    /// How contexts make a model of an object.
+    private var making: String {
+        """
+        \(access)nonisolated static func _make(_ object: SwiftData.ModelObject, _ context: SwiftData.ModelContext) -> Self {
+            Self(backingData: SwiftData.DefaultBackingData<\(name)>(_object: object, context))
+        }
+        """
+    }
+
+    /// The same for a class without subclasses: without an existential, which costs a third of the work.
+    private var directMaking: [String] {
+        let body =
+            model.properties.map { "    _\($0.name) = _SwiftDataNoType()" } + [
+                "    _$backingData = SwiftData.DefaultBackingData(_object: object, context)"
+            ]
+        return [
+            """
+            \(access)nonisolated static func _make(_ object: SwiftData.ModelObject, _ context: SwiftData.ModelContext) -> Self {
+                Self(_$object: object, context)
+            }
+            """,
+            """
+            private nonisolated init(_$object object: SwiftData.ModelObject, _ context: SwiftData.ModelContext) {
+            \(body.joined(separator: "\n"))
+            }
+            """,
         ]
     }
 
     private var persistentBackingData: String {
         if !isSubclass {
             return """
-                \(access)var persistentBackingData: any SwiftData.BackingData<\(name)> {
+                \(access)nonisolated var persistentBackingData: any SwiftData.BackingData<\(name)> {
                     get { _$backingData }
                     set { _$backingData = SwiftData.DefaultBackingData(adopting: newValue) }
                 }
                 """
         }
         return """
-            \(access)override var persistentBackingData: any SwiftData.BackingData<\(root)> {
+            \(access)nonisolated override var persistentBackingData: any SwiftData.BackingData<\(root)> {
                 get { super.persistentBackingData }
                 set {
                     super.persistentBackingData = newValue
@@ -76,13 +116,16 @@ struct ModelMembers {
             metadata: SwiftData.Schema.\(constraint.kind)<\(name)>(\(constraint.arguments))))
             """
         }
-        let body = ["    var metadata: [SwiftData.Schema.PropertyMetadata] = []"] + lines + ["    return metadata"]
         guard !lines.isEmpty else {
-            return "\(access)\(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] { [] }"
+            return "\(access)nonisolated \(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] { [] }"
         }
+        // Key paths of isolated properties can be made on the actor only.
+        let body = ["    var metadata: [SwiftData.Schema.PropertyMetadata] = []"] + lines + ["    return metadata"]
         return """
-            \(access)\(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] {
+            \(access)nonisolated \(kind) var schemaMetadata: [SwiftData.Schema.PropertyMetadata] {
+                SwiftData._modelMetadata {
             \(body.joined(separator: "\n"))
+                }
             }
             """
     }
@@ -92,17 +135,17 @@ struct ModelMembers {
         if isSubclass { body.append("    super.init(backingData: backingData)") }
         body.append("    _$backingData = SwiftData.DefaultBackingData(adopting: backingData)")
         return """
-            \(access)\(isSubclass || !model.isFinal ? "required " : "")init(backingData: any SwiftData.BackingData<\(root)>) {
+            \(access)nonisolated \(isSubclass || !model.isFinal ? "required " : "")init(backingData: any SwiftData.BackingData<\(root)>) {
             \(body.joined(separator: "\n"))
             }
             """
     }
 
     private var attachment: String {
-        let above = isSubclass ? "\n    super._attach(object)" : ""
+        let above = isSubclass ? "\n    super._attach(object, context)" : ""
         return """
-            \(access)\(isSubclass ? "override " : "")func _attach(_ object: SwiftData.ModelObject) {\(above)
-                _$backingData._attach(object)
+            \(access)nonisolated \(isSubclass ? "override " : "")func _attach(_ object: SwiftData.ModelObject, _ context: SwiftData.ModelContext) {\(above)
+                _$backingData._attach(object, context)
             }
             """
     }
@@ -110,7 +153,7 @@ struct ModelMembers {
     private var notification: String {
         let above = isSubclass ? "super._withMutation(of: keyPath, mutation)" : "mutation()"
         return """
-            \(access)\(isSubclass ? "override " : "")func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) {
+            \(access)nonisolated \(isSubclass ? "override " : "")func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) {
                 _$observation.withMutation(of: self, anyKeyPath: keyPath) { \(above) }
             }
             """

@@ -43,6 +43,8 @@ struct TransformablePersistedPropertyMacro: AccessorMacro, PeerMacro {
 private struct PersistedAccessors {
     private let index: String
     private let identifier: TokenSyntax
+    /// What the declaration observes; `nil` for a property without `willSet` and `didSet`.
+    private let observers: PropertyObservers?
     /// What the names of the backing data's functions have in them: nothing, or `Transformable`.
     private let infix: String
 
@@ -53,6 +55,7 @@ private struct PersistedAccessors {
         else { return nil }
         self.index = index
         identifier = pattern.identifier.trimmed
+        observers = PropertyObservers(variable.bindings.first?.accessorBlock, of: pattern.identifier.unescaped)
         self.infix = infix
     }
 
@@ -72,20 +75,34 @@ private struct PersistedAccessors {
                     return _$backingData._read\(infix)(\(key))
                 }
                 set {
-                    guard _$observation.isObserved else {
-                        return _$backingData._write\(infix)(newValue, \(key), of: self)
-                    }
-                    withMutation(keyPath: \\.\(identifier)) {
-                        _$backingData._write\(infix)(newValue, \(key), of: self)
-                    }
+                \(setter(key))
                 }
                 """)
     }
 
+    private func setter(_ key: String) -> String {
+        let write = """
+                guard _$observation.isObserved else {
+                    return _$backingData._write\(infix)(newValue, \(key), of: self)
+                }
+                withMutation(keyPath: \\.\(identifier)) {
+                    _$backingData._write\(infix)(newValue, \(key), of: self)
+                }
+            """
+        guard let observers else { return write }
+        return observers.setter(
+            writing: write, isRunning: "_$isObserving_\(name)",
+            reading: "_$backingData._read\(infix)(\(key))")
+    }
+
+    /// Not isolated, because contexts make models on any queue; see ``ModelMembers``.
     var peers: [DeclSyntax] {
-        [
-            DeclSyntax(text: "private var _\(name): _SwiftDataNoType = .init()"),
-            DeclSyntax(text: "private static let _$key_\(name) = SwiftData._ModelKey(\"\(name)\")"),
+        // Without an initial value, an initializer's first assignment calls no observer.
+        var peers = [
+            "private nonisolated(unsafe) var _\(name): _SwiftDataNoType\(observers == nil ? " = .init()" : "")",
+            "private nonisolated static let _$key_\(name) = SwiftData._ModelKey(\"\(name)\")",
         ]
+        if observers != nil { peers.append("private nonisolated(unsafe) var _$isObserving_\(name) = false") }
+        return peers.map { DeclSyntax(text: $0) }
     }
 }

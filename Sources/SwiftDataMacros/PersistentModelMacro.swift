@@ -3,15 +3,15 @@ import SwiftSyntaxMacros
 
 /// `@Model`: makes a class a `PersistentModel`.
 ///
-/// It has three roles. As a member attribute macro it marks the persisted properties, each with its index; their accessors come from
-/// ``PersistedPropertyMacro``. As a member macro it adds the backing data, the metadata of the schema and the initializer that
-/// contexts use (``ModelMembers``), and reports what a model cannot have (``ModelDiagnosis``). As an extension macro it adds the
-/// conformances.
+/// It has three roles. As a member attribute macro it marks the persisted properties, each with its index; their
+/// accessors come from ``PersistedPropertyMacro``. As a member macro it adds the backing data, the metadata of the
+/// schema and the initializer that contexts use (``ModelMembers``), and reports what a model cannot have
+/// (``ModelDiagnosis``). As an extension macro it adds the conformances.
 struct PersistentModelMacro {
     static let formatMode = FormatMode.disabled
 
-    /// Written before the protocol, so that the conformance is nobody's where the main actor is the default isolation. Compilers before
-    /// 6.2 know neither.
+    /// Written before the protocol, so that the conformance is not isolated where the main actor is the default
+    /// isolation. Compilers before 6.2 know neither.
     #if compiler(>=6.2)
         private static let isolation = "nonisolated "
     #else
@@ -35,8 +35,8 @@ extension PersistentModelMacro: MemberMacro {
     ) throws -> [DeclSyntax] {
         guard let model = model(declaration, in: context) else { return [] }
         ModelDiagnosis.reportMembers(of: model, in: context)
-        // A class that inherits a model's conformances lacks none. One that names a protocol which inherits from PersistentModel lacks
-        // Sendable still.
+        // A class that inherits a model's conformances lacks none. One that names a protocol which inherits from
+        // PersistentModel lacks Sendable still.
         let isSubclass = !protocols.needs("PersistentModel") && !protocols.needs("Sendable")
         return ModelMembers(model, isSubclass: isSubclass).declarations.map(DeclSyntax.init(text:))
     }
@@ -67,7 +67,10 @@ extension PersistentModelMacro: ExtensionMacro {
         var extensions: [ExtensionDeclSyntax] = []
         // It implies the conformance to Observable.
         if protocols.needs("PersistentModel") {
-            let text = "\(availability)extension \(type.trimmed): \(isolation)SwiftData.PersistentModel"
+            // An `id` of the class itself is a witness of Identifiable, and isolated: its use on another actor is
+            // checked when it runs.
+            let checking = model.isOfMainActor && model.declaresIdentity ? "@preconcurrency " : ""
+            let text = "\(availability)extension \(type.trimmed): \(checking)\(isolation)SwiftData.PersistentModel"
             extensions.append(ExtensionDeclSyntax(text: text))
         }
         if protocols.needs("Sendable") {

@@ -21,7 +21,6 @@ struct PropertyDiagnosis {
         }
         checkName(variable)
         checkMarkers(variable)
-        checkObservers(variable)
         if variable.bindingSpecifier.tokenKind == .keyword(.let) { diagnostics.append(Self.constant(variable)) }
     }
 
@@ -101,17 +100,6 @@ struct PropertyDiagnosis {
         else { return }
         let message = MacroMessage("markers", "A property is an attribute or a relationship: remove one of the markers")
         diagnostics.append(Diagnostic(node: relationship, message: message))
-    }
-
-    private mutating func checkObservers(_ variable: VariableDeclSyntax) {
-        guard let binding = variable.bindings.first, let observers = binding.accessorBlock else { return }
-        let message = MacroMessage(
-            "observers",
-            """
-            Observers of persisted property '\(binding.pattern.trimmedDescription)' are not called: its accessors are \
-            replaced; mark it '@Transient', or observe a computed property that writes it
-            """, severity: .warning)
-        diagnostics.append(Diagnostic(node: observers, message: message))
     }
 
     private static func constant(_ variable: VariableDeclSyntax) -> Diagnostic {

@@ -14,7 +14,6 @@ struct StoredProperty {
     var type: TypeSyntax? { binding.typeAnnotation?.type }
     var initialValue: ExprSyntax? { binding.initializer?.value }
     var isConstant: Bool { declaration.bindingSpecifier.tokenKind == .keyword(.let) }
-    var observers: AccessorBlockSyntax? { binding.accessorBlock }
 
     /// Whether the value goes through a value transformer.
     var isTransformable: Bool {
@@ -34,7 +33,8 @@ struct StoredProperty {
         return "nil"
     }
 
-    /// The initial value as an expression that needs no type around it: `.idle` of `var state: State = .idle` is `.idle as State`.
+    /// The initial value as an expression that needs no type around it: `.idle` of `var state: State = .idle` is `.idle
+    /// as State`.
     var defaultValue: String {
         guard let initialValue else { return "nil" }
         guard let type else { return initialValue.trimmedDescription }
@@ -52,7 +52,8 @@ struct StoredProperty {
 }
 
 extension VariableDeclSyntax {
-    /// Whether `@Model` persists what is declared here: stored instance properties but `@Transient`, lazy and weak ones.
+    /// Whether `@Model` persists what is declared here: stored instance properties but `@Transient`, lazy and weak
+    /// ones.
     var isPersisted: Bool {
         guard isStoredInstanceProperty, attributes.attribute(named: "Transient") == nil else { return false }
         return !modifiers.contains(.lazy, .weak, .unowned)

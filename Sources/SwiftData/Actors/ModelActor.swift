@@ -1,6 +1,7 @@
 /// An actor with a model context of its own.
 ///
-/// The macro ``ModelActor()`` adds what the protocol requires. Models stay inside the actor: hand out their `persistentModelID`.
+/// The macro ``ModelActor()`` adds what the protocol requires. Models stay inside the actor: hand out their
+/// `persistentModelID`.
 public protocol ModelActor: Actor {
     /// The container of the actor's context.
     nonisolated var modelContainer: ModelContainer { get }
@@ -27,7 +28,7 @@ extension ModelActor {
     /// The actor's context.
     public var modelContext: ModelContext { modelExecutor.modelContext }
 
-    /// The model with that identifier; `nil` where it is of another class.
+    /// Returns the model with that identifier; `nil` if it is of another class.
     ///
     ///     let item = self[id, as: Item.self]
     public subscript<T: PersistentModel>(id: PersistentIdentifier, as type: T.Type) -> T? {

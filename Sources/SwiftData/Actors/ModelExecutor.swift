@@ -11,8 +11,9 @@ public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 
 /// Runs jobs one after the other on the queue of a model context.
 ///
-/// A context has a private queue, so the jobs of an actor never run on the main thread, wherever the actor was made. The main context
-/// of a container runs on the main actor, and so do the jobs of its executor. Changes are processed after each job.
+/// A context has a private queue, so the jobs of an actor never run on the main thread, wherever the actor was made.
+/// The main context of a container runs on the main actor, and so do the jobs of its executor. Changes are processed
+/// after each job.
 ///
 /// Differs from Apple: the thread on which the context is made does not matter.
 public class DefaultSerialModelExecutor: @unchecked Sendable, SerialModelExecutor {

@@ -79,9 +79,9 @@ struct ContainerOpening {
         }
     }
 
-    /// Tells the model which entities each store keeps; gives the names that the model knows the configurations by.
+    /// Sets the entities of each configuration in the model; returns the names of the configurations there.
     ///
-    /// One configuration for everything is the model's only one, as in Apple's stores.
+    /// A single configuration for everything is the model's only one, as in Apple's stores.
     private static func setConfigurations(
         _ configurations: [ModelConfiguration], of model: NSManagedObjectModel, _ schema: Schema
     ) -> [String] {
@@ -138,8 +138,8 @@ struct ContainerOpening {
         if let failure { throw failure }
     }
 
-    /// By the stages of a plan. A store of a version that the plan does not have begins at one to which nothing of it is lost; where no stage
-    /// has code, it may also be migrated past all of them.
+    /// Migrates by the stages of a plan. A store of a version that the plan does not have begins at a version that
+    /// keeps all of its data. If no stage has code, it may also be migrated past all of them.
     private static func open(
         _ description: NSPersistentStoreDescription, _ coordinator: NSPersistentStoreCoordinator, _ plan: CompiledPlan,
         _ configuration: ModelConfiguration
@@ -160,7 +160,7 @@ struct ContainerOpening {
 
     private static func unopened(_ configuration: ModelConfiguration, _ cause: any Error) -> SwiftDataError {
         var text = "The store of configuration '\(configuration.name)' cannot be opened: \(configuration.url.path)"
-        // What is said of models and migrations is not of a file that cannot be read.
+        // Errors about models and migrations do not apply to a file that cannot be read.
         let isOfModel =
             (cause as? CocoaError).map { (134100..<134600).contains($0.code.rawValue) } ?? (cause is SwiftDataError)
         if !isOfModel, !configuration.isStoredInMemoryOnly,

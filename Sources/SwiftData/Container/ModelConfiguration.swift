@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Where a container keeps models, and which.
+/// The place of a container's models, and their classes.
 ///
 ///     ModelConfiguration("Trips")                                   // Trips.store in the folder for application support
 ///     ModelConfiguration(isStoredInMemoryOnly: true)                // for tests
@@ -16,7 +16,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
     public let url: URL
     /// The name, which error messages and Core Data's configuration have.
     public let name: String
-    /// The app group whose folder has the store; `nil` for none.
+    /// The app group whose folder contains the store; `nil` for none.
     public let groupAppContainerIdentifier: String?
     /// The cloud container; kept, without effect off Apple's platforms.
     public let cloudKitContainerIdentifier: String?
@@ -41,7 +41,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
         let identifier: String?
         let isAutomatic: Bool
 
-        /// The one that the app's rights name. None off Apple's platforms.
+        /// The database of the app's entitlements. None off Apple's platforms.
         public static let automatic = CloudKitDatabase(identifier: nil, isAutomatic: true)
         /// None.
         public static let none = CloudKitDatabase(identifier: nil, isAutomatic: false)
@@ -71,7 +71,7 @@ public struct ModelConfiguration: Identifiable, Hashable, Sendable, CustomDebugS
         self.init(nil, schema: nil, isStoredInMemoryOnly: isStoredInMemoryOnly)
     }
 
-    /// A store for some classes, and those that their relationships refer to.
+    /// Creates a configuration for some classes, and those that their relationships refer to.
     public init(for types: any PersistentModel.Type..., isStoredInMemoryOnly: Bool = false) {
         self.init(
             nil, schema: types.isEmpty ? nil : Schema(types), isStoredInMemoryOnly: isStoredInMemoryOnly)

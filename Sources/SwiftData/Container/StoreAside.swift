@@ -1,7 +1,8 @@
 import Foundation
 
 extension ModelConfiguration {
-    /// Moves the files of a store that cannot be read into a folder beside it, so that the next container begins with an empty one.
+    /// Moves the files of a store that cannot be read into a folder beside it, so that the next container begins with
+    /// an empty one.
     ///
     ///     do { return try ModelContainer(for: schema, configurations: configuration) } catch SwiftDataError.loadIssueModelContainer {
     ///         let folder = try configuration.setStoreAside()      // trips.store.aside-1, for a repair

@@ -5,7 +5,8 @@ enum StoreFolders {
     /// The longest name that file systems allow, in bytes.
     static let maximumNameLength = 255
 
-    /// `<application support>/<program>/<name>.store`: off Apple's platforms programs share that folder, so each has one of its own in it.
+    /// Returns `<application support>/<program>/<name>.store`: off Apple's platforms programs share the folder, so each
+    /// has its own folder in it.
     static func url(named name: String, group: String?) -> URL {
         let base =
             FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first

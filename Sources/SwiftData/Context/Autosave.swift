@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 extension ModelContext {
-    /// Saves, if the context does that by itself and there is something to save.
+    /// Saves, if automatic saving is enabled and there are changes.
     func autosave() {
         guard autosaveEnabled, managedObjectContext.hasChanges else { return }
         do { try save() } catch {
@@ -18,7 +18,9 @@ extension ModelContext {
 enum Autosave {
     private struct Entry: @unchecked Sendable {
         // Safe because the context is used on the main thread only.
-        weak var context: ModelContext?
+        let reference: ContextReference<ModelContext>
+
+        var context: ModelContext? { reference.context }
     }
 
     private static let contexts = Mutex<[Entry]>([])
@@ -30,7 +32,7 @@ enum Autosave {
 
     static func saveAtExit(_ context: ModelContext) {
         _ = isRegistered
-        let entry = Entry(context: context)
+        let entry = Entry(reference: ContextReference(context))
         contexts.withLock { contexts in
             contexts.removeAll { $0.context == nil }
             contexts.append(entry)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Who uses a context, as custom stores are told.
+/// The user of a context, for custom stores.
 public struct EditingState: Identifiable, Sendable {
     public let id = UUID()
-    /// Who changes things, as history records it.
+    /// The author of changes, as the history records it.
     public var author: String?
 
     package init(author: String? = nil) { self.author = author }

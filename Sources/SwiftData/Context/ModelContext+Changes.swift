@@ -22,24 +22,35 @@ extension ModelContext {
     /// Whether anything was inserted, changed or deleted since the last save; also by a value set to itself.
     public var hasChanges: Bool { managedObjectContext.hasChanges }
 
-    /// Ends the event: applies delete rules, and registers what has changed with the undo manager.
+    /// Ends the event: applies delete rules, and registers the changes with the undo manager.
     public func processPendingChanges() { managedObjectContext.processPendingChanges() }
 
     // MARK: Inserting and deleting
 
-    /// Inserts a model, and all that its relationships lead to. A model that is there already stays; one that was deleted since the last save
-    /// is not deleted any more.
+    /// Inserts a model, and all models that its relationships refer to. A model of this context stays; the deletion of
+    /// a model since the last save is undone.
     public func insert<T: PersistentModel>(_ model: T) {
-        var new: [NewModel] = []
+        if let object = model.modelObject {
+            _ = known(object)
+            return
+        }
+        // An insertion may run within another one, which has the list then.
+        var new = newModels
+        newModels = []
         _ = object(for: model, &new)
         var next = 0
         while next < new.count {
             fill(new[next], &new)
             next += 1
         }
+        // The memory is kept for the next insertion, unless there is much of it.
+        if new.count > 1000 { new = [] }
+        while new.popLast() != nil {}
+        newModels = new
     }
 
-    /// Deletes a model at the next save, and what its relationships' delete rules say. One that was never saved leaves the context at once.
+    /// Deletes a model at the next save, and what its relationships' delete rules say. One that was never saved leaves
+    /// the context at once.
     public func delete<T: PersistentModel>(_ model: T) {
         guard let object = model.modelObject, let context = object.managedObjectContext else {
             return
@@ -53,13 +64,13 @@ extension ModelContext {
     }
 
     /// A model that has just got its object, and the values to be set there.
-    private struct NewModel {
+    struct NewModel {
         let object: ModelObject
         let plan: EntityPlan
         let values: TakenValues
     }
 
-    /// The model's object here, made where no context has one; `nil` where that cannot be.
+    /// Returns the model's object, made if no context has one; `nil` if it cannot be made.
     private func object(for model: any PersistentModel, _ new: inout [NewModel]) -> ModelObject? {
         if let object = model.modelObject { return known(object) }
         guard let entity = entity(of: type(of: model)) else {
@@ -72,7 +83,7 @@ extension ModelContext {
         }
         let object = ModelObject(entity: entity, insertInto: managedObjectContext)
         let plan = plan(of: object)
-        model._attach(object)
+        model._attach(object, self)
         object.take(model)
         new.append(NewModel(object: object, plan: plan, values: takenValues()))
         return object
@@ -105,18 +116,26 @@ extension ModelContext {
     }
 
     private func fill(_ model: NewModel, _ values: PendingValues, _ new: inout [NewModel]) {
-        let properties = values.isByName ? model.plan.properties : model.plan.properties(of: values.type)
-        for property in properties {
-            switch values.kept(property) {
+        if values.isByName {
+            for property in model.plan.properties {
+                if let value = values.value(property.declaration) { fill(model, property, value, &new) }
+            }
+            return
+        }
+        // No property of the model is set in its old values any more.
+        let ordered = values.ordered
+        let level = model.plan.level(values.type)
+        for (position, step) in level.steps.enumerated() where step.index < ordered.count {
+            switch ordered[step.index] {
             case .absent: continue
-            case .integer(let value) where property.isPlain: Int._write(value, model.object, property.slot)
-            case .real(let value) where property.isPlain: Double._write(value, model.object, property.slot)
-            case .boolean(let value) where property.isPlain: Bool._write(value, model.object, property.slot)
-            case .text(let value) where property.isPlain: String._write(value, model.object, property.slot)
-            case .date(let value) where property.isPlain: Date._write(value, model.object, property.slot)
-            case .model(let target) where property.targets != nil && !property.isToMany:
-                if let target = object(for: target, &new) { model.object.setRelatedObject(target, property.slot) }
-            case let value: fill(model, property, value.any as Any, &new)
+            case .integer(let value) where step.kind == .plain: Int._write(value, model.object, step.slot)
+            case .real(let value) where step.kind == .plain: Double._write(value, model.object, step.slot)
+            case .boolean(let value) where step.kind == .plain: Bool._write(value, model.object, step.slot)
+            case .text(let value) where step.kind == .plain: String._write(value, model.object, step.slot)
+            case .date(let value) where step.kind == .plain: Date._write(value, model.object, step.slot)
+            case .model(let target) where step.kind == .toOne:
+                if let target = object(for: target, &new) { model.object.setRelatedObject(target, step.slot) }
+            case let value: fill(model, level.properties[position], value.any as Any, &new)
             }
         }
     }
@@ -125,7 +144,7 @@ extension ModelContext {
         if let writer = property.plainWriter {
             writer(value, model.object)
         } else if let targets = property.targets {
-            // What leads nowhere is what a new object has: not to set it leaves what the other side has set.
+            // An empty relationship is the value of a new object. Setting it would undo the other side's changes.
             let objects = targets(value).compactMap { object(for: $0, &new) }
             if !objects.isEmpty { relate(model.object, property, objects) }
         } else {
@@ -147,7 +166,7 @@ extension ModelContext {
         }
     }
 
-    /// Sets a to-one where nothing has to be inserted or said for that; whether it did.
+    /// Sets a to-one if nothing must be inserted or reported for it; returns whether it did.
     func relate(_ object: ModelObject, _ target: ModelObject?, isNil: Bool, _ slot: Int) -> Bool {
         guard slot >= 0, object.managedObjectContext === managedObjectContext,
             isNil || target?.managedObjectContext === managedObjectContext

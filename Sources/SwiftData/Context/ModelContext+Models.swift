@@ -3,7 +3,7 @@ import Foundation
 
 // One model object for each managed object.
 extension ModelContext {
-    /// The model that stands for the object; made where there is none.
+    /// Returns the model of the object; made if there is none.
     package func model(for object: NSManagedObject) -> any PersistentModel {
         let object = unsafeDowncast(object, to: ModelObject.self)
         return open(plan(of: object).type, object)
@@ -14,7 +14,7 @@ extension ModelContext {
         return make(type, object)
     }
 
-    /// The model that stands for the object, where it is of that class.
+    /// Returns the model of the object, if it is of that class.
     package func model<T: PersistentModel>(for object: NSManagedObject, as type: T.Type = T.self) -> T? {
         let object = unsafeDowncast(object, to: ModelObject.self)
         if let known = object.model {
@@ -26,16 +26,18 @@ extension ModelContext {
     }
 
     private func make<T: PersistentModel>(_ type: T.Type, _ object: ModelObject) -> T {
-        let model = ArrivingModel.making(type) { T(backingData: DefaultBackingData<T>(object, self, type)) }
+        if let other = object.takeOtherModel() as? T { return other }
+        let model = ModelUnderConstruction.making(type) { T._make(object, self) }
         object.take(model)
         return model
     }
 
     // MARK: By identifier
 
-    /// The model with that identifier: the one that the context has, else one whose row is looked for when a property is read.
+    /// Returns the model with that identifier: the context's model, or a new one whose row is read with its first
+    /// property.
     ///
-    /// Where there is no such row, properties read as nil, or as the values that stand for none.
+    /// If there is no such row, properties read as nil, or as the values that replace missing ones.
     ///
     /// - Precondition: the container's schema has the class.
     public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {

@@ -4,40 +4,44 @@ import Foundation
 extension ModelContext {
     /// Writes all changes, or none: after an error the context has them all still, and ``rollback()`` takes them back.
     ///
-    /// - Throws: what could not be done to models since the last rollback, ``SwiftDataError/modelValidationFailure`` for values that their
-    ///   model does not allow, or the store's error.
+    /// - Throws: what could not be done to models since the last rollback, ``SwiftDataError/modelValidationFailure``
+    ///   for values that their model does not allow, or the store's error.
     public func save() throws {
         takeSiblingChanges()
         if let problem = problems.first { throw problem }
         ModelContextNotification.postWillSave(self)
         managedObjectContext.processPendingChanges()
         guard managedObjectContext.hasChanges else { return try managedObjectContext.save() }
-        let inserted = managedObjectContext.pendingInsertions
-        let unique = inserted.filter { plan(of: unsafeDowncast($0, to: ModelObject.self)).hasUniqueProperties }
-        // By their identifiers those are found again that become a row's.
-        let former = unique.map(\.objectID)
         let policy = UpsertPolicy(uniqueness)
         managedObjectContext.mergePolicy = policy
+        let merges = ObjectMerges(managedObjectContext)
+        defer { merges.end() }
         let isTold = siblings.hasOthers || ModelContextNotification.isWanted
+        let inserted = isTold ? managedObjectContext.pendingInsertions : []
         let updated = isTold ? managedObjectContext.pendingUpdates : []
         let deleted = isTold ? managedObjectContext.pendingDeletions.map(\.objectID) : []
+        remoteSaves?.willSave()
         do { try managedObjectContext.save() } catch {
+            remoteSaves?.didSave([:])
             throw SaveFailure.described(error)
         }
+        remoteSaves?.didSave(managedObjectContext.recordedTransactions)
         DataStoreBridge.takeChanges(of: self)
-        let survivors = adoptSurvivors(of: unique, former)
-        tell(policy, survivors)
+        merges.giveModels(in: self)
+        lastUpdatedInsteadOfInserted = merges.rowsOfInserted.map { PersistentIdentifier($0) }
+        lastReplaced = merges.replacedRows.map { PersistentIdentifier($0) }
         guard isTold else { return }
         let saved = SavedModels(
             inserted: inserted.filter { $0.managedObjectContext != nil }.map(\.objectID),
-            updated: Array(Set((updated + survivors).filter { $0.managedObjectContext != nil }.map(\.objectID))),
-            deleted: deleted + policy.replaced(in: managedObjectContext))
+            updated: Array(
+                Set(updated.filter { $0.managedObjectContext != nil }.map(\.objectID) + merges.survivingRows)),
+            deleted: deleted + merges.replacedRows)
         siblings.tell(saved)
         ModelContextNotification.postDidSave(self, saved)
     }
 
-    /// Takes back everything since the last save: new models leave the context, deleted ones are there again, changed ones have their stored
-    /// values. Forgets what could not be done, and what could be undone.
+    /// Discards all changes since the last save: new models leave the context, deleted ones are restored, and changed
+    /// ones get their stored values. Forgets refused operations, and the undo steps.
     public func rollback() {
         forgetProblems()
         managedObjectContext.rollback()
@@ -46,95 +50,54 @@ extension ModelContext {
 
     /// Runs the block, and saves.
     ///
-    /// - Throws: what the block throws: nothing is saved then, and the changes stay.
+    /// - Throws: the block's error: then nothing is saved, and the changes stay.
     public func transaction(block: () throws -> Void) throws {
         try block()
         try save()
     }
 
-    /// What inserted models does to rows that have their unique values.
+    /// How a save treats models whose unique values a row, or another new model, has.
     public enum UniquenessPolicy: Sendable {
         /// The row takes the values that were set, and the model stands for the row.
         case update
-        /// The save throws, and nothing is written.
+        /// The save throws, and writes nothing.
         case refuse
     }
 
-    /// What a save does about inserted models whose unique values a row, or another new model, has already.
+    /// How a save treats models whose unique values a row, or another new model, has.
     ///
-    /// Not in Apple's framework, whose contexts do what `.update` does.
+    /// With `.update`, one row remains, and has all values that were set:
+    /// - Of a new model and a row, the row remains. Of two new models, the row of the first one.
+    /// - If a model has unique values of several rows, one of these rows remains. The save deletes the others, and
+    ///   relationships that referred to them refer to the remaining row.
+    /// - Models that were inserted or changed stand for the remaining row from then on. A model of a deleted row
+    ///   without changes of its own is a deleted model: its last values can be read, and it has no context.
+    ///
+    /// ``lastUpdatedInsteadOfInserted`` and ``lastReplaced`` name these rows, and ``didSave`` lists them as updated and
+    /// deleted.
+    ///
+    /// Not in Apple's framework, whose contexts do what `.update` does, and do not say which rows they delete.
     public var uniquenessPolicy: UniquenessPolicy {
         get { uniqueness }
         set { uniqueness = newValue }
     }
-
-    // MARK: What became of unique values
-
-    /// Models whose objects left for others, by a uniqueness constraint, stand for those.
-    private func adoptSurvivors(
-        of objects: [NSManagedObject], _ former: [NSManagedObjectID]
-    ) -> [NSManagedObject] {
-        var survivors: [NSManagedObject] = []
-        for (object, id) in zip(objects, former) where object.managedObjectContext == nil {
-            guard let survivor = managedObjectContext.registeredObject(for: id) as? ModelObject, survivor !== object
-            else { continue }
-            survivors.append(survivor)
-            guard let model = unsafeDowncast(object, to: ModelObject.self).model as? any PersistentModel else {
-                continue
-            }
-            model._attach(survivor)
-            if survivor.model == nil { survivor.take(model) }
-        }
-        return survivors
-    }
-
-    private func tell(_ policy: UpsertPolicy, _ survivors: [NSManagedObject]) {
-        lastUpdatedInsteadOfInserted = survivors.map { PersistentIdentifier($0.objectID) }
-        lastReplaced = policy.replaced(in: managedObjectContext).map { PersistentIdentifier($0) }
-    }
 }
 
-/// What a save did.
+/// The result of a save.
 struct SavedModels: Sendable {
     let inserted: [NSManagedObjectID]
     let updated: [NSManagedObjectID]
     let deleted: [NSManagedObjectID]
+    /// Whether any model may have changed.
+    var isUnknown = false
 }
 
 /// Errors of a save as SwiftData's.
 enum SaveFailure {
-    /// Errors of validation are ``SwiftDataError/modelValidationFailure`` with the engine's as their cause; others stay.
+    /// Errors of validation are ``SwiftDataError/modelValidationFailure`` with the engine's as their cause; others
+    /// stay.
     static func described(_ error: any Error) -> any Error {
         guard let cocoa = error as? CocoaError, (1550...1699).contains(cocoa.code.rawValue) else { return error }
         return SwiftDataError(.modelValidationFailure, cocoa.localizedDescription, underlying: error)
-    }
-}
-
-/// The merge policy of contexts: what was set here wins, property by property. It remembers which rows were in the way.
-final class UpsertPolicy: NSMergePolicy, @unchecked Sendable {
-    // Safe because a context makes one for each save, which runs on the context's thread.
-    private let uniqueness: ModelContext.UniquenessPolicy
-    private var rows: [NSManagedObject] = []
-
-    init(_ uniqueness: ModelContext.UniquenessPolicy = .update) {
-        self.uniqueness = uniqueness
-        super.init(merge: .mergeByPropertyObjectTrumpMergePolicyType)
-    }
-
-    override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
-        if uniqueness == .refuse {
-            return try NSMergePolicy.error.resolve(constraintConflicts: list)
-        }
-        rows += list.compactMap(\.databaseObject)
-        rows += list.flatMap(\.conflictingObjects).filter { !$0.objectID.isTemporaryID }
-        try super.resolve(constraintConflicts: list)
-    }
-
-    /// The rows in the way that the save has deleted.
-    func replaced(in context: NSManagedObjectContext) -> [NSManagedObjectID] {
-        var told: Set<NSManagedObjectID> = []
-        return rows.filter { $0.managedObjectContext !== context }.map(\.objectID).filter {
-            !$0.isTemporaryID && told.insert($0).inserted && context.registeredObject(for: $0) == nil
-        }
     }
 }

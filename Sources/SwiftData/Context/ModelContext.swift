@@ -1,63 +1,79 @@
 import CoreData
 import Foundation
 
-/// Models in use, and what was done to them since the last save.
+/// Models in use, and their changes since the last save.
 ///
 ///     let context = ModelContext(container)
 ///     context.insert(Trip(name: "Oslo"))
 ///     try context.save()
 ///
-/// A context made here has no queue of its own: whoever has it uses it, one thread at a time. That of a model actor is used by the actor
-/// only, and ``ModelContainer/mainContext`` by the main actor; in debug builds a use elsewhere is logged.
+/// A context that you create has no private queue: any thread may use it, one at a time. A model actor's context is
+/// used by that actor only, and ``ModelContainer/mainContext`` by the main actor; debug builds log other uses.
 ///
-/// What other contexts of the container save shows in models without changes: in the main context and in that of an actor as soon as
-/// they are idle, in others when the context is used next. Differs from Apple, where it does not show.
+/// Models without changes show the saves of other contexts of the container and of other processes: in the main context
+/// and in an actor's as soon as they are idle, in other contexts at the next use. Differs from Apple, where they do
+/// not.
 ///
-/// Differs from Apple: nothing that is done to a model stops the program. What cannot be done, such as a relationship between
+/// Differs from Apple: no operation on a model stops the program. An impossible one, such as a relationship between
 /// models of two contexts, is not done, and ``save()`` throws an error that says so until ``rollback()``.
 public class ModelContext: Equatable {
     /// The engine's context.
     package let managedObjectContext: NSManagedObjectContext
-    /// What the container has, which lives as long as the context.
+    /// The container's state, which lives as long as the context.
     private let core: ModelContainer.Core
     private let keptContainer: ModelContainer?
     private weak var weakContainer: ModelContainer?
-    /// What is known of the classes, by the place of their entities in the model.
-    private var plans: [EntityPlan?] = []
+    // No function calls back while it reads or changes one of the next five.
+
+    /// The plans of the classes, by the position of their entities in the model.
+    @exclusivity(unchecked) private var plans: [EntityPlan?] = []
     /// The entities of classes that were inserted.
-    private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    @exclusivity(unchecked) private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The class that was inserted last: mostly it is the next one's, too.
-    private var lastEntity: (type: ObjectIdentifier, entity: NSEntityDescription)?
+    @exclusivity(unchecked) private var lastEntity: (type: ObjectIdentifier, entity: NSEntityDescription)?
     /// The values of the model that is just being inserted, of each level of its class.
-    private var taken = TakenValues()
+    @exclusivity(unchecked) private var taken = TakenValues()
+    /// The models of an insertion; empty, but for its memory, outside of one.
+    @exclusivity(unchecked) var newModels: [NewModel] = []
     /// What could not be done since the last rollback.
     private(set) var problems: [SwiftDataError] = []
     /// What sibling contexts saved.
     let siblings = SiblingMailbox()
-    /// What the save that runs, or the last one, found of values that must be unique.
+    /// How the next save treats values that must be unique.
     var uniqueness = UniquenessPolicy.update
-    /// The rows that took the place of inserted models in the last save.
+    /// The rows that the last save updated instead of inserting models, because they have the models' unique values.
+    ///
+    /// Not in Apple's framework. See ``uniquenessPolicy``.
     public internal(set) var lastUpdatedInsteadOfInserted: [PersistentIdentifier] = []
-    /// The rows that the last save deleted because another row has their unique values now.
+    /// All rows that the last save deleted because another row has their unique values now.
+    ///
+    /// Not in Apple's framework. See ``uniquenessPolicy``.
     public internal(set) var lastReplaced: [PersistentIdentifier] = []
 
-    /// Whether the context saves by itself: at the end of a turn of the main actor, or of a job of its actor, in which something changed;
-    /// when it is deallocated, and the main context also when the program exits.
+    /// Whether the context saves automatically: at the end of a turn of the main actor, or of a job of its actor, in
+    /// which something changed; when it is deallocated; and the main context also when the program exits.
     ///
-    /// False for contexts made by `init(_:)`, true for a container's main context. A failure is told to ``autosaveFailureHandler``, and the
-    /// changes stay.
+    /// False for contexts made by `init(_:)`, true for a container's main context. After a failure the changes stay,
+    /// and ``autosaveFailureHandler`` is called.
     public var autosaveEnabled: Bool
-    /// Called when the context cannot save by itself; `nil` logs the error.
+    /// Called if an automatic save fails; `nil` logs the error.
     public var autosaveFailureHandler: ((any Error) -> Void)?
-    /// Tells who uses the context, to custom stores.
+    /// The user of the context, for custom stores. Setting it sets ``author``, too.
     public var editingState: EditingState {
-        var state = ownState
-        state.author = author
-        return state
+        get {
+            var state = ownState
+            state.author = author
+            return state
+        }
+        set {
+            if core.usesDataStores, newValue.id != ownState.id { DataStoreBridge.end(ownState, in: core.coordinator) }
+            ownState = newValue
+            author = newValue.author
+        }
     }
-    private let ownState = EditingState()
+    private var ownState = EditingState()
 
-    /// Makes a context that whoever has it uses.
+    /// Makes a context that any thread may use, one at a time.
     public init(_ container: ModelContainer) {
         core = container.core
         keptContainer = container
@@ -68,7 +84,8 @@ public class ModelContext: Equatable {
         begin(context, container)
     }
 
-    /// Makes the context of the main actor. It refers to the container weakly, since that retains it, and retains the stores.
+    /// Makes the context of the main actor. It refers to the container weakly, since that retains it, and retains the
+    /// stores.
     package init(mainContextOf container: ModelContainer) {
         core = container.core
         keptContainer = nil
@@ -81,10 +98,12 @@ public class ModelContext: Equatable {
     }
 
     private func begin(_ context: ModelObjectContext, _ container: ModelContainer) {
-        context.modelContext = self
+        context.serve(self)
         context.persistentStoreCoordinator = container.coordinator
         context.mergePolicy = UpsertPolicy()
-        context.turnDidEnd = { [weak self] in self?.autosave() }
+        context.keepsDeletedValues = true
+        context.readsMembersByKey = true
+        context.turnDidEnd = { [reference = ContextReference(self)] in reference.context?.autosave() }
         siblings.join(self, container.coordinator)
     }
 
@@ -93,6 +112,9 @@ public class ModelContext: Equatable {
         if autosaveEnabled, managedObjectContext.hasChanges { autosave() }
         if core.usesDataStores { DataStoreBridge.end(ownState, in: core.coordinator) }
     }
+
+    /// Follows other processes; `nil` if there are none.
+    var remoteSaves: RemoteSaves? { core.remoteSaves }
 
     /// The container.
     public var container: ModelContainer { keptContainer ?? weakContainer ?? ModelContainer(core: core) }
@@ -103,7 +125,7 @@ public class ModelContext: Equatable {
         set { managedObjectContext.undoManager = newValue }
     }
 
-    /// Who changes things, as history records it.
+    /// The author of changes, as the history records it.
     public var author: String? {
         get { managedObjectContext.transactionAuthor }
         set { managedObjectContext.transactionAuthor = newValue }
@@ -113,7 +135,7 @@ public class ModelContext: Equatable {
 
     // MARK: Classes
 
-    /// What is known of the class of an object's entity.
+    /// Returns the plan of the class of an object's entity.
     func plan(of object: ModelObject) -> EntityPlan {
         let ordinal = object.entityOrdinal
         if plans.indices.contains(ordinal), let plan = plans[ordinal] { return plan }
@@ -129,7 +151,7 @@ public class ModelContext: Equatable {
     /// The class of an entity.
     func modelType(named name: String) -> (any PersistentModel.Type)? { core.modelTypes[name] }
 
-    /// The entity of a class; `nil` where the container's schema lacks it.
+    /// Returns the entity of a class; `nil` if the container's schema lacks it.
     func entity(of type: any PersistentModel.Type) -> NSEntityDescription? {
         if let lastEntity, lastEntity.type == ObjectIdentifier(type) { return lastEntity.entity }
         if let known = entities[ObjectIdentifier(type)] {

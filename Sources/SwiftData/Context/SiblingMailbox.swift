@@ -2,13 +2,13 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Tells contexts of one container what the others save.
+/// Sends the saves of a context, and of other processes, to the container's other contexts.
 ///
 /// ```
 ///  save ──▶ mailbox of each other context ──▶ main context, context of an actor: merged on its queue
-///                                        └──▶ context that whoever has it uses: merged when it is used next
+///                                        └──▶ context without a queue: merged at its next use
 /// ```
-/// Nothing is collected where a container has one context.
+/// A container with one context collects nothing.
 final class SiblingMailbox: Sendable {
     private struct Member: @unchecked Sendable {
         // Safe because the context is used on its own queue only.
@@ -22,9 +22,11 @@ final class SiblingMailbox: Sendable {
     }
 
     private struct Entry: @unchecked Sendable {
-        // Safe because the references are weak, and who takes one uses the context on its queue.
+        // Safe because the references keep nothing alive, and the receiver uses the context on its queue.
         weak var mailbox: SiblingMailbox?
-        weak var context: NSManagedObjectContext?
+        let reference: ContextReference<NSManagedObjectContext>
+
+        var context: NSManagedObjectContext? { reference.context }
     }
 
     private let state = Mutex(State())
@@ -35,7 +37,7 @@ final class SiblingMailbox: Sendable {
     func join(_ context: ModelContext, _ coordinator: NSPersistentStoreCoordinator) {
         let key = ObjectIdentifier(coordinator)
         state.withLock { $0.coordinator = key }
-        let entry = Entry(mailbox: self, context: context.managedObjectContext)
+        let entry = Entry(mailbox: self, reference: ContextReference(context.managedObjectContext))
         Self.members.withLock { $0[key, default: []].append(entry) }
     }
 
@@ -54,12 +56,21 @@ final class SiblingMailbox: Sendable {
         return Self.members.withLock { $0[key]?.count ?? 0 > 1 }
     }
 
-    /// Tells the others what was saved.
+    /// Sends the saved models to the others.
     func tell(_ saved: SavedModels) {
         guard let key = state.withLock({ $0.coordinator }) else { return }
-        let others = Self.members.withLock { members in
+        Self.deliver(saved, toContextsOf: key, but: self)
+    }
+
+    /// Sends the saves of another process to all contexts of a container.
+    static func deliver(_ saved: SavedModels, toContextsOf coordinator: NSPersistentStoreCoordinator) {
+        deliver(saved, toContextsOf: ObjectIdentifier(coordinator), but: nil)
+    }
+
+    private static func deliver(_ saved: SavedModels, toContextsOf key: ObjectIdentifier, but sender: SiblingMailbox?) {
+        let others = members.withLock { members in
             (members[key] ?? []).compactMap { entry -> Member? in
-                guard let mailbox = entry.mailbox, let context = entry.context, mailbox !== self else { return nil }
+                guard let mailbox = entry.mailbox, let context = entry.context, mailbox !== sender else { return nil }
                 return Member(mailbox: mailbox, context: context)
             }
         }
@@ -70,13 +81,18 @@ final class SiblingMailbox: Sendable {
         }
     }
 
-    /// Merges what others have saved since the last time. On the context's queue.
+    /// Merges the saves that arrived since the last time; call it on the context's queue.
     func deliver(to context: NSManagedObjectContext) {
         let saves = state.withLock { state in
             defer { state.saves = [] }
             return state.saves
         }
         for saved in saves {
+            if saved.isUnknown {
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSInvalidatedAllObjectsKey: true], into: [context])
+                continue
+            }
             NSManagedObjectContext.mergeChanges(
                 fromRemoteContextSave: [
                     NSInsertedObjectIDsKey: saved.inserted, NSUpdatedObjectIDsKey: saved.updated,
@@ -87,6 +103,7 @@ final class SiblingMailbox: Sendable {
 }
 
 extension ModelContext {
-    /// Merges what other contexts of the container have saved. Called where the context is used: before it fetches, inserts, saves.
+    /// Merges the saves of other contexts of the container. Called at each use of the context: before it fetches,
+    /// inserts, saves.
     package func takeSiblingChanges() { siblings.deliver(to: managedObjectContext) }
 }

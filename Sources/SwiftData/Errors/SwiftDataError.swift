@@ -1,14 +1,15 @@
 import Foundation
 
-/// An error of this module: which kind, why, and what caused it.
+/// An error of this module: its kind, its explanation and its cause.
 ///
 ///     do { container = try ModelContainer(for: Trip.self) } catch SwiftDataError.loadIssueModelContainer {
 ///         // the file cannot be opened: see `underlyingError`
 ///     }
 ///
-/// Two errors are equal, and match in a `catch`, where they are of the same kind; explanation and cause do not count.
+/// Two errors are equal, and match in a `catch`, if they are of the same kind; explanation and cause do not count.
 ///
-/// Differs from Apple: the explanation says what failed, on which entity and property, and the error that caused it is attached.
+/// Differs from Apple: the explanation names the failed operation, the entity and the property, and the cause is
+/// attached.
 public struct SwiftDataError: Error, Hashable, Sendable {
     /// What kinds of errors there are.
     package enum Kind: String, Sendable {
@@ -23,7 +24,7 @@ public struct SwiftDataError: Error, Hashable, Sendable {
     package let kind: Kind
     /// What failed, on which entity and property, why, and what to do; `nil` for the bare kinds below.
     public let explanation: String?
-    /// The error that this one follows from.
+    /// The cause of this error.
     public let underlyingError: (any Error)?
 
     package init(_ kind: Kind, _ explanation: String? = nil, underlying: (any Error)? = nil) {

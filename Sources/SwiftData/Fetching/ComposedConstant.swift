@@ -1,7 +1,7 @@
 import CoreDataPredicate
 import CoreDataPrimitives
 
-/// The constants of predicates whose values are enumerations and structs: a dictionary of their elements.
+/// Converts constants of predicates whose values are enumerations and structs to dictionaries of their elements.
 enum ComposedConstant {
     /// The elements of a value that composite attributes hold; `nil` for a value of another type.
     ///
@@ -31,7 +31,7 @@ enum ComposedConstant {
 }
 
 extension AttributeForm {
-    /// The names of the elements of a composite, or of the one that a path inside it leads to; `nil` where there is none.
+    /// Returns the names of the elements of a composite, or of a composite at a path inside it; `nil` if there is none.
     func elementNames(at path: ArraySlice<String>) -> [String]? {
         guard case .composite(let elements) = kind else { return nil }
         guard let first = path.first else { return elements.map(\.name) }

@@ -13,8 +13,8 @@ struct FetchCompiler {
         }
     }
 
-    /// - Throws: `SwiftDataError` that names what a store cannot follow: `unknownSchema` for a class that is not in the container's
-    ///   schema, `unsupportedPredicate`, `unsupportedSortDescriptor`, `unsupportedKeyPath`.
+    /// - Throws: `SwiftDataError` that names the unsupported part: `unknownSchema` for a class that is not in the
+    ///   container's schema, `unsupportedPredicate`, `unsupportedSortDescriptor`, `unsupportedKeyPath`.
     func request<T, Result>(
         _ descriptor: FetchDescriptor<T>, resultType: NSFetchRequestResultType
     ) throws -> NSFetchRequest<Result> {
@@ -55,7 +55,8 @@ struct FetchCompiler {
         throw SwiftDataError(.unsupportedKeyPath, "\(keyPath) is no stored property of '\(type)'.")
     }
 
-    /// What is read with the fetch. Relationships to many have no column; they are read when they are first used, as without the list.
+    /// Returns the attributes that the fetch reads. To-many relationships have no column; they are read at their first
+    /// use, as without the list.
     private func attributeNames<T: PersistentModel>(of keyPaths: [PartialKeyPath<T>]) throws -> [String] {
         try keyPaths.compactMap { keyPath in
             let name = try name(of: keyPath, of: T.self)

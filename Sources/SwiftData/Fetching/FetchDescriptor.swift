@@ -1,7 +1,7 @@
 import CoreDataPredicate
 import Foundation
 
-/// Which models a context fetches, in which order, and how much of them.
+/// Selects the models that a context fetches, their order, and their number.
 ///
 ///     var newest = FetchDescriptor<Trip>(
 ///         predicate: #Predicate { $0.destination == "Oslo" }, sortBy: [SortDescriptor(\.startDate, order: .reverse)])

@@ -9,10 +9,10 @@ final class FollowedFetch<Element: PersistentModel> {
 
     /// - Parameters:
     ///   - section: the name of the property whose values name the sections; the results are sorted by it first.
-    ///   - changed: called after each change of the results, with what changed.
+    ///   - changed: called after each change of the results.
     init(
         _ descriptor: FetchDescriptor<Element>, section: String?, in context: ModelContext,
-        changed: @escaping (CollectionDifference<PersistentIdentifier>) -> Void
+        changed: @escaping () -> Void
     ) throws {
         self.context = context
         let request: NSFetchRequest<NSManagedObject> = try FetchCompiler(context).request(
@@ -26,19 +26,18 @@ final class FollowedFetch<Element: PersistentModel> {
         delegate.changed = changed
         controller.delegate = delegate
         try controller.performFetch()
-        delegate.identifiers = identifiers
     }
 
     var models: [Element] { objects.compactMap { context.model(for: $0, as: Element.self) } }
 
-    var count: Int { objects.count }
+    var identifiers: [PersistentIdentifier] { objects.map { context.identifier(of: $0.objectID) } }
 
     /// The title and the size of each section, in order.
     var sections: [(title: String, count: Int)] {
         (controller.sections ?? []).map { ($0.name, $0.numberOfObjects) }
     }
 
-    /// The results as they are now; a model is made when it is first asked for.
+    /// The current results; a model is made at its first use.
     var collection: FetchResultsCollection<Element> {
         let objects = objects
         return FetchResultsCollection(count: objects.count) { [context] index in
@@ -51,19 +50,12 @@ final class FollowedFetch<Element: PersistentModel> {
 
     private var objects: [NSManagedObject] { controller.fetchedObjects ?? [] }
 
-    private var identifiers: [PersistentIdentifier] { objects.map { PersistentIdentifier($0.objectID) } }
-
     /// Takes the controller's change of its content for the results of models.
     private final class Delegate: NSObject, NSFetchedResultsControllerDelegate {
-        var changed: (CollectionDifference<PersistentIdentifier>) -> Void = { _ in }
-        var identifiers: [PersistentIdentifier] = []
+        var changed: () -> Void = {}
 
         func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
-            let objects = controller.fetchedObjects ?? []
-            let now = objects.compactMap { ($0 as? NSManagedObject).map { PersistentIdentifier($0.objectID) } }
-            let difference = now.difference(from: identifiers)
-            identifiers = now
-            changed(difference)
+            changed()
         }
     }
 }

@@ -2,21 +2,26 @@ import CoreData
 import Foundation
 
 extension ModelContext {
-    /// The models that a descriptor asks for.
+    /// Returns the models of a descriptor.
     ///
     ///     let trips = try context.fetch(FetchDescriptor<Trip>(predicate: #Predicate { $0.days > 3 }))
     ///     // SELECT … FROM ZTRIP t0 WHERE t0.ZDAYS > ?
     ///
-    /// Cost: one statement, one more for each prefetched relationship.
+    /// Cost: one statement, and one for each prefetched relationship.
     ///
-    /// - Throws: `SwiftDataError.unsupportedPredicate` and its like, which name what a store cannot evaluate; the store's error.
+    /// - Throws: `SwiftDataError.unsupportedPredicate` and similar errors, which name the unsupported part; the store's
+    ///   error.
     public func fetch<T: PersistentModel>(_ descriptor: FetchDescriptor<T>) throws -> [T] {
         let request = try request(descriptor)
         let objects = try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
-        var models: [T] = []
-        models.reserveCapacity(objects.count)
-        for object in objects { if let model = model(for: object, as: T.self) { models.append(model) } }
-        return models
+        return [T](unsafeUninitializedCapacity: objects.count) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            for object in objects {
+                guard let model = model(for: object, as: T.self) else { continue }
+                (start + count).initialize(to: model)
+                count += 1
+            }
+        }
     }
 
     /// The models that a descriptor asks for, read from the store in batches when they are first used.
@@ -58,12 +63,12 @@ extension ModelContext {
         return FetchResultsCollection(count: ids.count) { [self] in identifier(of: ids[$0]) }
     }
 
-    /// Runs a block for each model that a descriptor asks for, in order.
+    /// Runs a block for each model of a descriptor, in order.
     ///
     /// Models that the block does not keep are released after each batch.
     ///
-    /// - Throws: what the block throws. With `allowEscapingMutations: false`, an error when the block leaves changes in a context that
-    ///   had none.
+    /// - Throws: the block's error. With `allowEscapingMutations: false`, an error if the block leaves changes in a
+    ///   context that had none.
     public func enumerate<T: PersistentModel>(
         _ fetch: FetchDescriptor<T>, batchSize: Int = 5000, allowEscapingMutations: Bool = false,
         block: (T) throws -> Void
@@ -88,11 +93,12 @@ extension ModelContext {
 
     // MARK: Deleting
 
-    /// Marks the models of a class that satisfy a predicate for deletion at the next save; all of them without a predicate.
+    /// Marks the models of a class that match a predicate for deletion at the next save; all of them without a
+    /// predicate.
     ///
-    /// Delete rules apply, unsaved models count, and model objects in use are told of it, as with `delete(_:)`.
+    /// Delete rules apply, unsaved models count, and model objects in use are notified, as with `delete(_:)`.
     ///
-    /// Differs from Apple: theirs is a batch request, which leaves delete rules and models in use aside.
+    /// Differs from Apple: theirs is a batch request, which ignores delete rules and models in use.
     public func delete<T: PersistentModel>(
         model: T.Type, where predicate: Predicate<T>? = nil, includeSubclasses: Bool = true
     ) throws {
@@ -106,7 +112,7 @@ extension ModelContext {
     }
 
     /// The identifier of a model, as the model itself has it: permanent for an inserted one, too.
-    private func identifier(of id: NSManagedObjectID) -> PersistentIdentifier {
+    func identifier(of id: NSManagedObjectID) -> PersistentIdentifier {
         let object = id.isTemporaryID ? managedObjectContext.registeredObject(for: id) as? ModelObject : nil
         return PersistentIdentifier(object?.permanentID ?? id)
     }
@@ -126,7 +132,8 @@ extension ModelContext {
         return try DataStoreScope.with(descriptor, request, self) { try managedObjectContext.fetch(request) }
     }
 
-    /// The objects of a batch, read by one statement, in the batch's order. Those that are gone meanwhile are left out.
+    /// Returns the objects of a batch, read with one statement, in the batch's order. Objects that were deleted
+    /// meanwhile are omitted.
     private func objects<T: PersistentModel>(
         with ids: [NSManagedObjectID], of descriptor: FetchDescriptor<T>
     ) throws -> [NSManagedObject] {

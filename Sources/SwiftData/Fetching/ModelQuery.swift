@@ -1,15 +1,16 @@
 import Foundation
 import Observation
 
-/// The results of a fetch, kept up to date: what `@Query` is to views, for programs without SwiftUI.
+/// The results of a fetch, kept up to date: the counterpart of `@Query` for programs without SwiftUI.
 ///
 ///     let query = try ModelQuery(filter: #Predicate<Trip> { $0.days > 3 }, sort: [SortDescriptor(\.name)], in: context)
 ///     print(query.results.map(\.name))
 ///     for await update in query.updates { print(update.difference) }
 ///
-/// It follows unsaved changes of its context and what other contexts and processes save. A query belongs to its context's actor.
+/// It follows unsaved changes of its context, and the saves of other contexts and processes. A query belongs to its
+/// context's actor.
 ///
-/// Cost: a change costs what it changes, not the number of results.
+/// Cost: without a subscriber to `updates`, a change costs as much as its size; with one, a step for each result.
 ///
 /// Not in Apple's API.
 public final class ModelQuery<Element: PersistentModel>: Observable {
@@ -23,11 +24,13 @@ public final class ModelQuery<Element: PersistentModel>: Observable {
 
     private let registrar = ObservationRegistrar()
     private var fetch: FollowedFetch<Element>?
-    private var subscribers: [UUID: AsyncStream<Update>.Continuation] = [:]
+    private var subscribers: [AsyncStream<Update>.Continuation] = []
+    /// The results that the subscribers know.
+    private var told: [PersistentIdentifier] = []
 
     /// - Throws: what `ModelContext.fetch(_:)` throws for the descriptor.
     public init(_ descriptor: FetchDescriptor<Element> = FetchDescriptor(), in context: ModelContext) throws {
-        fetch = try FollowedFetch(descriptor, section: nil, in: context) { [weak self] in self?.notify($0) }
+        fetch = try FollowedFetch(descriptor, section: nil, in: context) { [weak self] in self?.notify() }
     }
 
     /// - Throws: what `ModelContext.fetch(_:)` throws for the filter and the order.
@@ -37,9 +40,9 @@ public final class ModelQuery<Element: PersistentModel>: Observable {
         try self.init(FetchDescriptor(predicate: filter, sortBy: sort), in: context)
     }
 
-    deinit { subscribers.values.forEach { $0.finish() } }
+    deinit { subscribers.forEach { $0.finish() } }
 
-    /// The results as they are now, in order.
+    /// The current results, in order.
     public var results: [Element] {
         registrar.access(self, keyPath: \.results)
         return fetch?.models ?? []
@@ -48,18 +51,18 @@ public final class ModelQuery<Element: PersistentModel>: Observable {
     /// The changes from now on. The stream ends with the query.
     public var updates: AsyncStream<Update> {
         let (stream, continuation) = AsyncStream.makeStream(of: Update.self)
-        let id = UUID()
-        subscribers[id] = continuation
+        if subscribers.isEmpty { told = fetch?.identifiers ?? [] }
+        subscribers.append(continuation)
         return stream
     }
 
-    private func notify(_ difference: CollectionDifference<PersistentIdentifier>) {
+    private func notify() {
         registrar.withMutation(of: self, keyPath: \.results) {}
-        guard !subscribers.isEmpty, let fetch else { return }
-        let update = Update(identifiers: fetch.models.map(\.persistentModelID), difference: difference)
-        subscribers = subscribers.filter { _, continuation in
-            if case .terminated = continuation.yield(update) { return false }
-            return true
+        guard !subscribers.isEmpty, let identifiers = fetch?.identifiers else { return }
+        let update = Update(identifiers: identifiers, difference: identifiers.difference(from: told))
+        told = identifiers
+        subscribers.removeAll { continuation in
+            if case .terminated = continuation.yield(update) { true } else { false }
         }
     }
 }

@@ -8,7 +8,7 @@ import CoreDataPrimitives
 ///     address == Address(city: "Oslo")      // address.city == "Oslo" AND address.street == nil
 ///     kind == .red, without raw value       // kind.red == "red"
 struct PathResolver {
-    /// What a key path to `rawValue` of an enumeration is called until it is resolved.
+    /// The placeholder for a key path to `rawValue` of an enumeration until it is resolved.
     static let rawValue = "rawValue"
 
     private var variables: [String: any PersistentModel.Type] = [:]
@@ -71,9 +71,9 @@ struct PathResolver {
         }
     }
 
-    /// A relationship to many compared with nil; `nil` for other comparisons.
+    /// Rewrites a comparison of a to-many relationship with nil; `nil` for other comparisons.
     ///
-    /// A stored model has an array, of no models where there are none: only the models on the way to the relationship can be nil.
+    /// A stored model has an array, which may be empty: only the models on the path to the relationship can be nil.
     private func presence(
         of operand: ExpressionNode, _ keys: [String], _ comparator: PredicateNode.Comparator, _ constant: ExpressionNode
     ) -> PredicateNode? {
@@ -98,7 +98,7 @@ struct PathResolver {
             guard case .value(.string(let name)) = key else { return nil }
             // An enumeration with a raw value has one element, which is called as the property is.
             let element = name.isEmpty ? keys.last ?? name : name
-            let path = resolvedBase(operand)
+            let path = resolved(operand)
             if case .dictionary(let inner) = value {
                 guard let node = equality(path, keys + [element], inner) else { return nil }
                 nodes.append(node)
@@ -115,11 +115,11 @@ struct PathResolver {
     private func resolved(_ node: ExpressionNode) -> ExpressionNode {
         switch node {
         case .constant(.dictionary(let elements)):
-            // The constant of an enumeration where no property tells its element's name.
+            // The constant of an enumeration if no property names its element.
             return elements.count == 1 ? .constant(elements[0].value) : node
         case .constant, .evaluatedObject, .variable, .anyKey, .block: return node
         case .keyPath(let operand, let keys):
-            return .keyPath(operand: resolvedBase(operand), resolved(keys, in: operand))
+            return .keyPath(operand: resolved(operand), resolved(keys, in: operand))
         case .function(let name, let arguments): return .function(name, arguments.map(resolved))
         case .message(let target, let selector, let arguments):
             return .message(target: resolved(target), selector: selector, arguments.map(resolved))
@@ -138,8 +138,6 @@ struct PathResolver {
         }
     }
 
-    private func resolvedBase(_ operand: ExpressionNode) -> ExpressionNode { resolved(operand) }
-
     /// A path to an enumeration, or to its raw value, as a path to the element that holds the raw value.
     private func resolved(_ keys: [String], in operand: ExpressionNode) -> [String] {
         var keys = keys
@@ -150,7 +148,7 @@ struct PathResolver {
 
     // MARK: Types
 
-    /// The names of the elements of a composite that a path leads to; `nil` where it leads to something else.
+    /// Returns the names of the elements of the composite at a path; `nil` if the path ends elsewhere.
     private func elements(of keys: [String], in operand: ExpressionNode) -> [String]? {
         guard var type = modelType(of: operand) else { return nil }
         for (position, key) in keys.enumerated() {

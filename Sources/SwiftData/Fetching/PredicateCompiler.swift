@@ -10,7 +10,7 @@ import Foundation
 struct PredicateCompiler {
     /// Entity names and their classes, for casts to subclasses.
     var types: [String: any PersistentModel.Type] = [:]
-    /// The managed object ID of an identifier; `nil` where no store of the container has it.
+    /// Returns the managed object ID of an identifier; `nil` if no store of the container has it.
     var objectID: (PersistentIdentifier) -> NSManagedObjectID? = { _ in nil }
 
     /// - Throws: `SwiftDataError.unsupportedPredicate` that names the part which a store cannot evaluate.
@@ -44,8 +44,8 @@ struct PredicateCompiler {
         (type as? any OptionalType.Type)?.wrappedType ?? type
     }
 
-    /// Whether a key path of an enumeration is that to its raw value: tried on two of its values. A key path of a concrete type is not
-    /// equal to the protocol's.
+    /// Whether a key path of an enumeration is that to its raw value: tried on two of its values. A key path of a
+    /// concrete type is not equal to the protocol's.
     private static func isRawValue(_ keyPath: AnyKeyPath, _ root: Any.Type) -> Bool {
         guard root is any RawRepresentable.Type,
             let form = try? AttributeForm(of: root, at: AttributeForm.Place(name: "")), !form.samples.isEmpty

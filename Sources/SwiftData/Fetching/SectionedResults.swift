@@ -20,7 +20,7 @@ public struct SectionedResults<Element, SectionTitle: Hashable>: RandomAccessCol
     public var endIndex: Int { sections.count }
     public subscript(position: Int) -> ResultsSection<Element, SectionTitle> { sections[position] }
 
-    /// The section of that title, found by its hash; `nil` where there is none.
+    /// Returns the section of that title, by its hash; `nil` if there is none.
     public subscript(sectionTitle title: SectionTitle) -> ResultsSection<Element, SectionTitle>? {
         positions[title].map { sections[$0] }
     }

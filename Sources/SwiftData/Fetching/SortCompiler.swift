@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Turns Swift sort descriptors over model classes into those of the engine.
+/// Converts Swift sort descriptors over model classes to those of the engine.
 enum SortCompiler {
     /// - Throws: `SwiftDataError.unsupportedSortDescriptor` for one of code, and of a property that no store has.
     static func descriptor<T: PersistentModel>(_ descriptor: SortDescriptor<T>) throws -> NSSortDescriptor {
@@ -77,7 +77,7 @@ public struct OrderedText: Comparable {
         var orders: [AnyKeyPath: (AnyKeyPath, String)] = [:]
     }
 
-    /// The paths that were made, and what they sort by; as many as a program has sort descriptors.
+    /// The paths that were made, and their sort keys; their number is bounded by the program's sort descriptors.
     private static let known = Mutex(Known())
 
     fileprivate static func path<Model: PersistentModel, Value>(

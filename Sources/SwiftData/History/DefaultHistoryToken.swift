@@ -5,8 +5,8 @@ import Foundation
 ///
 ///     let data = try JSONEncoder().encode(transactions.last?.token)      // for the next launch
 ///
-/// Tokens compare by the stores that both name. A transaction of a store that a token does not name is later than the token, so that a
-/// fetch with `$0.token > token` gives all transactions of a store that was added meanwhile.
+/// Tokens compare by the stores that both name. A transaction of a store that a token does not name is later than the
+/// token, so that a fetch with `$0.token > token` gives all transactions of a store that was added meanwhile.
 public struct DefaultHistoryToken: HistoryToken {
     public typealias TokenType = [String: Int64]
 
@@ -21,6 +21,9 @@ public struct DefaultHistoryToken: HistoryToken {
 
     /// The number of the last transaction of each store, by the store's identifier.
     public var tokenValue: [String: Int64]? { positions }
+
+    /// The identifier of the store; of several stores the first in the order of their identifiers.
+    public var storeIdentifier: String { positions.keys.min() ?? "" }
 
     public var id: Int { hashValue }
 

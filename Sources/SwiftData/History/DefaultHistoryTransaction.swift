@@ -2,7 +2,7 @@ import Foundation
 
 /// A transaction of a store of this module.
 ///
-/// Transactions are equal where they are the same one of the same store.
+/// Two are equal if they are the same transaction of the same store.
 public struct DefaultHistoryTransaction: HistoryTransaction {
     public typealias TransactionIdentifier = Int64
     public typealias TokenType = DefaultHistoryToken
@@ -14,7 +14,7 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
     public let token: DefaultHistoryToken
     public let transactionIdentifier: Int64
     public let storeIdentifier: String
-    /// The bundle of the program that saved, its name where it was no bundle.
+    /// The bundle identifier of the program that saved, or its name if it was no bundle.
     public let bundleIdentifier: String
     /// The name of the program that saved.
     public let processIdentifier: String
@@ -31,7 +31,7 @@ public struct DefaultHistoryTransaction: HistoryTransaction {
 }
 
 extension DefaultHistoryTransaction {
-    /// The transaction as predicates are evaluated for it.
+    /// The transaction in the form in which predicates are evaluated.
     var candidate: DefaultHistoryTransaction {
         DefaultHistoryTransaction(
             timestamp: timestamp, changes: changes, token: DefaultHistoryToken(token.positions, isCandidate: true),

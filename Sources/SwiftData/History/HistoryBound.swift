@@ -22,7 +22,7 @@ enum HistoryBound {
         for comparison in Self.conjuncts(of: node) {
             switch Self.lowerBound(comparison) {
             case .token(let token):
-                // One is enough; the predicate tells which transaction is after the others.
+                // One bound is enough; the predicate finds the transactions after the others.
                 self = .token(token)
                 return
             case .date(let found): date = max(found, date ?? found)
@@ -37,7 +37,7 @@ enum HistoryBound {
     private static let token = "token"
     private static let timestamp = "timestamp"
 
-    /// The predicate as a tree; `nil` where there is no such tree.
+    /// Returns the predicate as a tree; `nil` if it has no such form.
     private static func node(_ predicate: Predicate<DefaultHistoryTransaction>) -> PredicateNode? {
         let conversion = SwiftPredicateConversion(
             name: { name(of: $0) }, constant: { constant($0) }, entities: { _, _ in nil })
@@ -84,7 +84,7 @@ enum HistoryBound {
             return (object as? NSPersistentHistoryToken).map { .token($0.positions) }
         case ([token], .greaterThanOrEqualTo, .object(let object)):
             return (object as? NSPersistentHistoryToken).map { .token($0.positions.mapValues { max($0 - 1, 0) }) }
-        // A little less, as the one at that moment may count, and stores keep fractions of seconds.
+        // Slightly earlier: the transaction at that moment may count, and stores keep fractions of seconds.
         case ([timestamp], .greaterThan, .value(.date(let time))),
             ([timestamp], .greaterThanOrEqualTo, .value(.date(let time))):
             return .date(Date(timeIntervalSinceReferenceDate: time - 1))
@@ -95,7 +95,7 @@ enum HistoryBound {
 }
 
 extension PredicateNode.Comparator {
-    /// What holds with the sides exchanged.
+    /// The comparator with exchanged sides.
     fileprivate var mirrored: PredicateNode.Comparator {
         switch self {
         case .lessThan: .greaterThan

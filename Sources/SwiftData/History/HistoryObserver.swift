@@ -23,11 +23,12 @@ public final class HistoryObserver: Observable, Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
-    ///   - historyTokens: where to begin, by the stores' identifiers; `nil` begins with what is recorded from now on.
+    ///   - historyTokens: the positions at which to begin, by the stores' identifiers; `nil` begins with future
+    ///     transactions.
     ///   - observedModels: the classes whose changes count; empty for all.
     ///   - authors: the authors whose transactions count; empty for all.
-    /// - Throws: the error of a store whose history cannot be read, ``SwiftDataError/historyTokenExpired`` for a token whose history was
-    ///   deleted.
+    /// - Throws: the error of a store whose history cannot be read, ``SwiftDataError/historyTokenExpired`` for a token
+    ///   whose history was deleted.
     public init(
         historyTokens: [String: any HistoryToken]? = nil, observedModels: [any PersistentModel.Type] = [],
         authors: Set<String> = [], modelContainer: ModelContainer, isolation: isolated (any Actor)? = #isolation
@@ -41,7 +42,7 @@ public final class HistoryObserver: Observable, Sendable {
             let positions = historyTokens.values.compactMap { ($0 as? DefaultHistoryToken)?.positions }
             token = DefaultHistoryToken(
                 positions.reduce(into: [:]) { $0.merge($1) { first, second in max(first, second) } })
-            // An expired token is told here, not to nobody later.
+            // An expired token is an error here; later there is no caller to throw it to.
             var missed = HistoryDescriptor<DefaultHistoryTransaction>()
             missed.predicate = #Predicate { $0.token > token }
             _ = try history.transactions(missed)
@@ -75,7 +76,7 @@ public final class HistoryObserver: Observable, Sendable {
                     await self.count(on: actor)
                 }
             } catch {
-                // Its history was deleted: what was in it is something that has happened, too.
+                // Its history was deleted: count its transactions, which happened, too.
                 await self?.count(on: actor)
             }
         }
@@ -97,7 +98,7 @@ public final class HistoryObserver: Observable, Sendable {
         }
     }
 
-    /// On the actor, so that its observers learn of it there.
+    /// Runs on the actor, so that its observers are notified there.
     private func count(on isolation: isolated (any Actor)?) async {
         registrar.withMutation(of: self, keyPath: \.eventCounter) { counter.withLock { $0 += 1 } }
     }

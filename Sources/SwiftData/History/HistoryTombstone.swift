@@ -1,4 +1,4 @@
-/// What the history keeps of a deleted model: the values of attributes with `.preserveValueOnDeletion`.
+/// The preserved values of a deleted model: those of attributes with `.preserveValueOnDeletion`.
 ///
 ///     @Attribute(.preserveValueOnDeletion) var code: String
 ///     // later, of a deletion:
@@ -31,5 +31,6 @@ public struct HistoryTombstone<Model: PersistentModel>: Sequence, @unchecked Sen
     }
 }
 
-/// The value as one that can be sent: `Sendable` has no representation of its own. With `as Any` the value is passed in its box.
+/// The value as one that can be sent: `Sendable` has no representation of its own. With `as Any` the value is passed in
+/// its box.
 private func unsafeSendable(_ value: Any) -> any Sendable { unsafeBitCast(value as Any, to: (any Sendable).self) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One save as a store's history has it: who saved, when, and what changed.
+/// One save in a store's history: its author, its time and its changes.
 ///
 ///     for transaction in try context.fetchHistory(HistoryDescriptor<DefaultHistoryTransaction>()) {
 ///         for change in transaction.changes { print(change.changedPersistentIdentifier) }
@@ -27,8 +27,15 @@ public protocol HistoryTransaction: Hashable, Identifiable, Sendable {
 public protocol HistoryToken: Comparable, Codable, Hashable, Identifiable, Sendable {
     associatedtype TokenType: Codable, Hashable, Sendable
 
-    /// What the position is made of.
+    /// The value of the position.
     var tokenValue: TokenType? { get }
+    /// The identifier of the position's store; empty for a type that does not know it.
+    var storeIdentifier: String { get }
+}
+
+extension HistoryToken {
+    /// Empty: the type does not say it.
+    public var storeIdentifier: String { "" }
 }
 
 /// A store that keeps a history of its transactions.

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 extension ModelContext {
-    /// The transactions that a descriptor asks for, of the container's stores that keep such a history.
+    /// Returns the transactions of a descriptor, from the container's stores that keep such a history.
     ///
     ///     var descriptor = HistoryDescriptor<DefaultHistoryTransaction>()
     ///     descriptor.predicate = #Predicate { $0.token > lastToken }
@@ -11,13 +11,13 @@ extension ModelContext {
     ///
     /// Cost: two statements for each store; a predicate without a token or a date reads the whole history.
     ///
-    /// - Throws: ``SwiftDataError/historyTokenExpired`` where transactions after the predicate's token were deleted,
-    ///   ``SwiftDataError/invalidTransactionFetchRequest`` where no store has transactions of the type.
+    /// - Throws: ``SwiftDataError/historyTokenExpired`` if transactions after the predicate's token were deleted,
+    ///   ``SwiftDataError/invalidTransactionFetchRequest`` if no store has transactions of the type.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
         try HistoryProviders(container, T.self).fetch(descriptor)
     }
 
-    /// Deletes the transactions that a descriptor asks for; all of them without a predicate.
+    /// Deletes the transactions of a descriptor; all of them without a predicate.
     ///
     ///     try context.deleteHistory(HistoryDescriptor<DefaultHistoryTransaction>(predicate: #Predicate { $0.token < token }))
     ///

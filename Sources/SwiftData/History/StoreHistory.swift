@@ -31,7 +31,7 @@ struct StoreHistory {
         try described { try coordinator.deleteHistory(transactions: numbers) }
     }
 
-    /// Where the histories end now.
+    /// Returns the current ends of the histories.
     func currentToken() -> DefaultHistoryToken {
         let asked = askedStores
         if asked.isEmpty { return DefaultHistoryToken([:]) }
@@ -134,7 +134,8 @@ struct StoreHistory {
     /// In the order of the class's properties.
     private func keyPaths<Model: PersistentModel>(of names: Set<String>) -> [any PartialKeyPath<Model> & Sendable] {
         ModelLayout.of(Model.self).allProperties.filter { names.contains($0.name) }.map { property in
-            // A superclass's key path is one of the class, too. Safe to send because key paths of properties capture nothing.
+            // A superclass's key path is one of the class, too. Safe to send because key paths of properties capture
+            // nothing.
             unsafeBitCast(property.keyPath, to: (any PartialKeyPath<Model> & Sendable).self)
         }
     }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Finds the other side of a relationship.
+/// Finds the inverse of a relationship.
 ///
-///     Recipe.parts: [Part]   Part.recipe: Recipe?     // each other's inverse, nobody has to say so
+///     Recipe.parts: [Part]   Part.recipe: Recipe?     // each other's inverse, without an annotation
 ///
-/// A side that names its inverse decides for both. Otherwise two relationships are each other's inverse where there is one candidate on
-/// either side. A non-optional to-one relationship is never inferred: nothing could be left in it.
+/// A side that names its inverse decides for both. Otherwise two relationships are each other's inverse if there is
+/// exactly one candidate on either side. A non-optional to-one relationship is never inferred: removing its destination
+/// would leave it without a value.
 enum InverseInference {
     /// The name of the inverse, in the destination; `nil` for none.
     static func inverse(of property: ModelDeclaration.Property, in declaration: ModelDeclaration) -> String? {
@@ -38,7 +39,7 @@ enum InverseInference {
         }
     }
 
-    /// Whether the class is the one that declares the relationship.
+    /// Returns whether the class declares the relationship.
     private static func declares(_ type: any PersistentModel.Type, _ declaration: ModelDeclaration) -> Bool {
         ObjectIdentifier(type) == ObjectIdentifier(declaration.type)
     }
@@ -78,7 +79,7 @@ enum InverseInference {
 
     private static func name(of keyPath: AnyKeyPath, in declaration: ModelDeclaration) -> String? {
         if let property = declaration.allProperties.first(where: { $0.keyPath == keyPath }) { return property.name }
-        // A property that a subclass inherits: by its type, where that is enough.
+        // An inherited property is found by its type, if that is unique.
         let type = type(of: keyPath).valueType
         let fitting = declaration.allProperties.filter { $0.valueType == type }
         return fitting.count == 1 ? fitting[0].name : KeyPathSearch.name(of: keyPath, in: declaration)

@@ -6,15 +6,15 @@ import Foundation
 ///
 /// The values of such an object, ``PendingValues``, ask the recorder for each.
 package final class KeyPathRecorder {
-    /// What was asked for so far.
+    /// The names that were read so far.
     package private(set) var names: [String] = []
-    /// The last property that was asked for, and what it was given.
+    /// The last property that was read, and the returned value.
     private(set) var last: (property: ModelDeclaration.Property, value: Any)?
     /// The class of the object that is asked next.
     private var declaration: ModelDeclaration
     /// Which of the two samples of a property are given.
     private let variant: Int
-    /// What is given for the property of a name, instead of a sample.
+    /// The value returned for the property of a name, instead of a sample.
     private let given: (name: String, value: Any)?
 
     init(_ declaration: ModelDeclaration, variant: Int = 0, given: (name: String, value: Any)? = nil) {
@@ -31,7 +31,7 @@ package final class KeyPathRecorder {
         preconditionFailure("Property '\(name)' of \(declaration.type) has no value to look for key paths with.")
     }
 
-    /// Notes a property by its name; `nil` where there is no value to give.
+    /// Records a property by its name; returns `nil` if there is no value for it.
     func recorded(_ name: String) -> Any? {
         let path = (names + [name]).joined(separator: ".")
         names.append(name)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Finds the name behind a key path that is in no class's list: of an inherited property, a member of a struct, a property of a related
-/// model.
+/// Finds the name of a key path that is in no class's list: of an inherited property, a member of a struct, a property
+/// of a related model.
 ///
-/// The key path is applied to an instance whose backing notes what it is asked for, twice, with other values. What comes out must be
-/// the value that was given, or a member of it; otherwise the property only computes something.
+/// The key path is applied twice to an instance whose backing records the reads, with different values. The result must
+/// be the returned value, or a member of it; otherwise the property only computes a value.
 enum KeyPathSearch {
     /// How many relationships a key path can follow.
     static let maximumSteps = 16
 
-    /// The name, or names joined by dots; `nil` where the key path is no stored property.
+    /// Returns the name, or names joined by dots; `nil` if the key path is no stored property.
     static func name(of keyPath: AnyKeyPath, in declaration: ModelDeclaration) -> String? {
         guard let root = Swift.type(of: keyPath).rootType as? any PersistentModel.Type, canProbe(root, []) else {
             return nil
@@ -26,10 +26,10 @@ enum KeyPathSearch {
         return member(keyPath, root, property, name)
     }
 
-    /// The path to the identifier of the model itself or of one that it is related to, as the engine calls it: `objectID`,
+    /// Returns the engine's path to the identifier of the model itself or of a related one: `objectID`,
     /// `owner.objectID`.
     ///
-    /// - Returns: `nil` where the key path leads to something else.
+    /// - Returns: `nil` if the key path ends elsewhere.
     static func identifierName(of keyPath: AnyKeyPath) -> String? {
         guard bare(Swift.type(of: keyPath).valueType) == PersistentIdentifier.self,
             let root = Swift.type(of: keyPath).rootType as? any PersistentModel.Type
@@ -70,7 +70,7 @@ enum KeyPathSearch {
         return opened(type)
     }
 
-    /// Whether there is a value to give for each property of a class and of those that it refers to.
+    /// Returns whether there is a sample value for each property of a class and of those that it refers to.
     private static func canProbe(_ type: any PersistentModel.Type, _ visited: Set<ObjectIdentifier>) -> Bool {
         if visited.contains(ObjectIdentifier(type)) { return true }
         let visited = visited.union([ObjectIdentifier(type)])
@@ -85,7 +85,7 @@ enum KeyPathSearch {
 
     // MARK: Members of composites
 
-    /// The path to a member of a struct, or to an enumeration's raw value: the one that changes what comes out.
+    /// Returns the path to a member of a struct, or to an enumeration's raw value: the one that changes the result.
     private static func member(
         _ keyPath: AnyKeyPath, _ root: any PersistentModel.Type, _ property: ModelDeclaration.Property, _ name: String
     ) -> String? {
@@ -111,7 +111,7 @@ enum KeyPathSearch {
         return nil
     }
 
-    /// The dictionary with another value for one member, for each member, inner ones included.
+    /// Returns the dictionary with another value for one member, for each member, including nested ones.
     private static func changes(
         _ elements: [AttributeForm.Element], _ base: [String: Any]
     ) -> [(path: String, dictionary: [String: Any], value: Any)] {

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// What the macro wrote down of a class, read once: the first step of a ``ModelLayout``, before inverses are known.
+/// The macro's record of a class, read once: the first step of a ``ModelLayout``, before inverses are known.
 final class ModelDeclaration: @unchecked Sendable {
     // Safe because nothing is changed after initialisation.
     struct Property {
@@ -13,7 +13,7 @@ final class ModelDeclaration: @unchecked Sendable {
         let metadata: (any SchemaProperty)?
         let form: ModelProperty.Form
 
-        /// What the other side is, where this one says so.
+        /// The inverse, if this side names it.
         var inverseKeyPath: AnyKeyPath? { (metadata as? Schema.Relationship)?.inverseKeyPath }
     }
 
@@ -29,8 +29,8 @@ final class ModelDeclaration: @unchecked Sendable {
 
     static func of(_ type: any PersistentModel.Type) -> ModelDeclaration {
         if let known = declarations.withLock({ $0[ObjectIdentifier(type)] }) { return known }
-        // Outside of the lock: default values are evaluated by code of the program. The first one made is everybody's, so that a default
-        // such as a new UUID is one value.
+        // Outside of the lock: default values are evaluated by code of the program. The first one made is everybody's,
+        // so that a default such as a new UUID is one value.
         let made = ModelDeclaration(type)
         return declarations.withLock { declarations in
             if let known = declarations[ObjectIdentifier(type)] { return known }
@@ -51,7 +51,7 @@ final class ModelDeclaration: @unchecked Sendable {
                 constraints.append(constraint)
                 continue
             }
-            // A subclass without properties of its own may give those of its superclass.
+            // A subclass without own properties may return those of its superclass.
             if superclass?.property(named: metadata.name) != nil { continue }
             do {
                 properties.append(try Self.property(metadata))
@@ -107,7 +107,7 @@ final class ModelDeclaration: @unchecked Sendable {
             decode: { _ in throw mismatch }, samples: [])
     }
 
-    /// The property of that name, inherited ones included.
+    /// Returns the property of that name, including inherited ones.
     func property(named name: String) -> Property? {
         properties.first { $0.name == name } ?? superclass?.property(named: name)
     }

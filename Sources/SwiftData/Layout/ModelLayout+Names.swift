@@ -1,13 +1,13 @@
 import Foundation
 
 extension ModelLayout {
-    /// The name behind a key path: of a property, inherited ones included, or a path to a member of a composite (`address.city`, and
-    /// `mood.mood` for an enumeration's raw value) or through relationships (`owner.name`).
+    /// Returns the name of a key path: of a property, including inherited ones, or a path to a member of a composite
+    /// (`address.city`, and `mood.mood` for an enumeration's raw value) or through relationships (`owner.name`).
     ///
-    /// A key path of a list is found by one lookup. Another one is applied to an instance that notes what it is asked for; the answer is
-    /// kept.
+    /// A listed key path is found with one lookup. Another one is applied to an instance that records the reads; the
+    /// result is cached.
     ///
-    /// - Returns: `nil` where the key path is no stored property, such as a computed or transient one.
+    /// - Returns: `nil` if the key path is no stored property, such as a computed or transient one.
     package func name(of keyPath: AnyKeyPath) -> String? {
         if let name = declaredName(of: keyPath) { return name }
         let key = FoundKeyPath(keyPath: keyPath)

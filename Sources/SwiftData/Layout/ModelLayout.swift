@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// What a model class declares: its persistent properties, and how each is kept. One per class, made once.
+/// The declaration of a model class: its persistent properties, and how each is stored. One per class, made once.
 ///
 ///     let layout = ModelLayout.of(Trip.self)
 ///     layout.entityName                         // "Trip"
@@ -17,7 +17,7 @@ package final class ModelLayout: @unchecked Sendable {
     /// The class's own properties, in the order of the source.
     package let properties: [ModelProperty]
     private let constraints: [any ModelConstraint]
-    /// Why no schema can have the class: which property cannot be stored. `nil` where all can.
+    /// The property that cannot be stored, so that no schema can have the class; `nil` if all can.
     package let problem: String?
 
     private let propertiesByName: [String: ModelProperty]
@@ -57,7 +57,7 @@ package final class ModelLayout: @unchecked Sendable {
         propertiesByName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The property of that name, inherited ones included.
+    /// Returns the property of that name, including inherited ones.
     package func property(named name: String) -> ModelProperty? {
         propertiesByName[name] ?? superclass?.property(named: name)
     }

@@ -9,13 +9,13 @@ struct RecordingBackingData<Model: PersistentModel>: BackingData {
     init(for type: Model.Type) { self.init(KeyPathRecorder(ModelDeclaration.of(type))) }
 
     private func value<Value>(_ key: AnyKeyPath, _ type: Value.Type) -> Value {
-        // Not by the layout, which may be what is being made.
+        // Not from the layout, which may be under construction.
         let properties = ModelDeclaration.of(Model.self).allProperties
         return recorder.value(named: properties.first { $0.keyPath == key }?.name ?? "", as: type)
     }
 
     var metadata: Any { Model.schemaMetadata }
-    /// What a `DefaultBackingData` takes over.
+    /// The values that a `DefaultBackingData` takes over.
     var _pending: PendingValues? { PendingValues(Model.self, recorder) }
     /// None: the object stands for no row.
     var persistentModelID: PersistentIdentifier? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a property's type says of a relationship: `Part`, `Part?`, `[Part]`, `[Part]?`.
+/// The kind of a relationship, read from a property's type: `Part`, `Part?`, `[Part]`, `[Part]?`.
 struct RelationshipType {
     let destination: any PersistentModel.Type
     let isToMany: Bool

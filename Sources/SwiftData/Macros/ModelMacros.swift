@@ -9,16 +9,30 @@
 ///         init(code: String) { self.code = code }
 ///     }
 ///
-/// All stored properties of instances are persisted, but those with ``Transient()``, `lazy` and `weak` ones. Each gets accessors that
-/// read and write the context's row, and that take part in observation. The class gets the conformances to `PersistentModel` and
-/// `Observable`. A class may inherit from another model.
+/// All stored properties of instances are persisted, but those with ``Transient()``, `lazy` and `weak` ones. Each gets
+/// accessors that read and write the context's row, and that take part in observation. The class gets the conformances
+/// to `PersistentModel` and `Observable`. A class may inherit from another model.
 ///
 /// The class needs an initializer. The macro reports properties that it cannot persist.
 ///
-/// Differs from Apple: initial values may use the type of the property (`var state: State = .idle`).
+/// `willSet` and `didSet` of a persisted property run when the property is set: not for changes by the other side of a
+/// relationship, by undo, rollback or other contexts.
+///
+///     var minutes = 0 {
+///         didSet { if minutes < 0 { minutes = oldValue } }
+///     }
+///
+/// A model may be isolated to the main actor (`@MainActor @Model`). Contexts of other actors can fetch and delete its
+/// instances, but the compiler allows the use of its properties on the main actor only. In the Swift 6 language mode
+/// the compiler refuses their key paths in `#Predicate` and `SortDescriptor`, which need `Sendable` ones. So leave out
+/// `@MainActor` where you can.
+///
+/// Differs from Apple: initial values may use the type of the property (`var state: State = .idle`), and observers of
+/// properties run.
 @attached(
     member, conformances: PersistentModel, Sendable,
     names: named(_$backingData), named(persistentBackingData), named(schemaMetadata), named(init), named(_attach),
+    named(_$object), named(_make),
     named(_$observation), named(access), named(withMutation), named(_withMutation), named(_SwiftDataNoType))
 @attached(memberAttribute)
 @attached(extension, conformances: PersistentModel, Sendable)
@@ -107,12 +121,12 @@ public macro ModelActor() = #externalMacro(module: "SwiftDataMacros", type: "Mod
 
 /// The accessors of a persisted property. `@Model` adds it, with the property's index in its class.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_$key_))
+@attached(peer, names: prefixed(_), prefixed(_$key_), prefixed(_$isObserving_))
 public macro _PersistedProperty(_ index: Int) =
     #externalMacro(module: "SwiftDataMacros", type: "PersistedPropertyMacro")
 
 /// The accessors of a persisted property whose value goes through a value transformer.
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_), prefixed(_$key_))
+@attached(peer, names: prefixed(_), prefixed(_$key_), prefixed(_$isObserving_))
 public macro _TransformablePersistedProperty(_ index: Int) =
     #externalMacro(module: "SwiftDataMacros", type: "TransformablePersistedPropertyMacro")

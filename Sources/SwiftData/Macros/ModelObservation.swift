@@ -3,12 +3,20 @@ import Observation
 
 /// The observers of a model's properties.
 ///
-/// The registrar is made when a property is read under `withObservationTracking` for the first time. A model that nobody observes
-/// has none, and its setters notify nobody.
+/// The registrar is made when a property is read under `withObservationTracking` for the first time. A model without
+/// observers has none, and its setters notify none.
 ///
 /// Used by the expansion of `@Model`. Like its model, it belongs to one isolation domain.
 public struct _ModelObservation {
-    private var registrar: ObservationRegistrar?
+    /// Has the registrar. Reading a registrar without this class would ask the runtime for its size each time.
+    @usableFromInline
+    final class Observers {
+        let registrar = ObservationRegistrar()
+
+        init() {}
+    }
+
+    @usableFromInline private(set) var observers: Observers?
 
     /// No observers.
     public init() {}
@@ -17,14 +25,14 @@ public struct _ModelObservation {
     public static var isTracking: Bool { ReadTracking.isTracking }
 
     /// Whether a property of the model was ever read under `withObservationTracking`.
-    public var isObserved: Bool { registrar != nil }
+    @inlinable public var isObserved: Bool { observers != nil }
 
     /// Registers a read of the property.
     public mutating func access<Model: Observable, Value>(_ model: Model, keyPath: KeyPath<Model, Value>) {
         guard Self.isTracking else { return }
-        let registrar = self.registrar ?? ObservationRegistrar()
-        self.registrar = registrar
-        registrar.access(model, keyPath: keyPath)
+        let observers = self.observers ?? Observers()
+        self.observers = observers
+        observers.registrar.access(model, keyPath: keyPath)
         (model as? any PersistentModel)?._follow(keyPath)
     }
 
@@ -32,18 +40,18 @@ public struct _ModelObservation {
     public func withMutation<Model: Observable, Value, Result>(
         of model: Model, keyPath: KeyPath<Model, Value>, _ mutation: () throws -> Result
     ) rethrows -> Result {
-        guard let registrar else { return try mutation() }
-        return try registrar.withMutation(of: model, keyPath: keyPath, mutation)
+        guard let observers else { return try mutation() }
+        return try observers.registrar.withMutation(of: model, keyPath: keyPath, mutation)
     }
 
     /// Changes the property that a key path of unknown type stands for, and notifies its observers.
     public func withMutation<Model: Observable>(
         of model: Model, anyKeyPath keyPath: AnyKeyPath, _ mutation: () -> Void
     ) {
-        guard let registrar else { return mutation() }
+        guard let observers else { return mutation() }
         func notify<Value>(_ type: Value.Type) {
             guard let keyPath = keyPath as? KeyPath<Model, Value> else { return mutation() }
-            registrar.withMutation(of: model, keyPath: keyPath, mutation)
+            observers.registrar.withMutation(of: model, keyPath: keyPath, mutation)
         }
         _openExistential(type(of: keyPath).valueType, do: notify)
     }

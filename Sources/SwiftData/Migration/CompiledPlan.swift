@@ -10,7 +10,7 @@ struct CompiledPlan {
     /// Whether stages have code of the app.
     let hasCode: Bool
 
-    /// Whether the error is that of a store of another version than those of the plan.
+    /// Returns whether the error means that the store's version is not one of the plan's.
     static func isUnknownVersion(_ error: any Error) -> Bool {
         (error as? CocoaError)?.code.rawValue == NSManagedObjectModelReferenceNotFoundError
     }
@@ -22,8 +22,8 @@ struct CompiledPlan {
 
     // MARK: Stores of other versions
 
-    /// Brings a store that is of no version of the plan to the oldest one that has a place for all that is in the store, by a lightweight migration.
-    /// From there the stages lead on.
+    /// Brings a store that is of no version of the plan to the oldest one that has a place for all that is in the
+    /// store, by a lightweight migration. From there the stages lead on.
     ///
     ///     store: Trip(name)      V1: Trip(name, days = 1)      V2: …      // to V1, then V1 to V2
     ///
@@ -45,7 +45,7 @@ struct CompiledPlan {
         return true
     }
 
-    /// What a store of another version lacks or has too much.
+    /// Describes the differences of a store of another version.
     func unknownVersion(_ url: URL, _ cause: any Error) -> SwiftDataError {
         var text =
             "The store is of none of the versions of migration plan \(name) (\(versions.map(\.name).joined(separator: ", ")))."
@@ -84,7 +84,7 @@ struct CompiledPlan {
     }
 }
 
-/// What one version of a model has that another has not.
+/// Lists the differences of two versions of a model.
 enum ModelDifference {
     /// Whether the other model has a place for everything, and a lightweight migration leads there.
     static func isMigration(from model: NSManagedObjectModel, to other: NSManagedObjectModel) -> Bool {

@@ -28,8 +28,9 @@ struct PlanCompiler {
     private let part: Part
     private var versions: [ObjectIdentifier: Version] = [:]
 
-    /// - Throws: the error of a version whose models cannot be stored; `SwiftDataError.unknownSchema` for a stage between versions that the plan
-    ///   does not list, for stages out of order, and for two versions that a store cannot tell apart.
+    /// - Throws: the error of a version whose models cannot be stored; `SwiftDataError.unknownSchema` for a stage
+    ///   between versions that the plan does not list, for stages out of order, and for two versions that a store
+    ///   cannot distinguish.
     static func compiled(_ plan: any SchemaMigrationPlan.Type, for part: Part) throws -> CompiledPlan {
         var compiler = PlanCompiler(plan: plan, part: part)
         try compiler.checkSchemas()
@@ -97,7 +98,8 @@ struct PlanCompiler {
         return made
     }
 
-    /// A stage without code is one, too, so that what is renamed twice is found under each of its names.
+    /// Returns a stage also if there is no code, so that a property that was renamed twice is found under each of its
+    /// names.
     private mutating func stage(_ stage: MigrationStage) throws -> NSMigrationStage {
         let (from, to) = (try version(stage.versions.from), try version(stage.versions.to))
         let compiled = NSCustomMigrationStage(migratingFrom: from.reference, to: to.reference)
@@ -109,7 +111,7 @@ struct PlanCompiler {
         return compiled
     }
 
-    /// Runs an app's code with a context over the store as it is at that version.
+    /// Runs an app's code with a context over the store at that version.
     private func handler(
         _ version: Version, _ body: @escaping @Sendable (ModelContext) throws -> Void
     ) -> NSCustomMigrationStage.Handler {

@@ -11,8 +11,8 @@
 ///     }
 ///     let container = try ModelContainer(for: TripsV2.Trip.self, migrationPlan: TripsPlan.self)
 ///
-/// A store begins at the stage of its version. After a failure, or the end of the process, the next opening goes on with the stage
-/// that was not finished.
+/// A store begins at the stage of its version. After a failure, or the end of the process, the next opening goes on
+/// with the stage that was not finished.
 public protocol SchemaMigrationPlan: SendableMetatype {
     /// The versions, from the oldest to the newest.
     static var schemas: [any VersionedSchema.Type] { get }

@@ -1,17 +1,17 @@
 import CoreData
 import Foundation
 
-/// Where a model's values are: with the model before it is inserted, in a row of a context afterwards.
+/// Stores a model's values: in the model before it is inserted, in a context's row afterwards.
 ///
-/// ``DefaultBackingData`` is what models have. The requirements with an underscore have default implementations.
+/// ``DefaultBackingData`` is the backing of models. The requirements with an underscore have default implementations.
 public protocol BackingData<Model> {
     associatedtype Model: PersistentModel
 
     /// Makes the values of a model that no context has.
     init(for modelType: Model.Type)
-    /// The identifier of the row; `nil` where there is none.
+    /// The identifier of the row; `nil` if there is none.
     var persistentModelID: PersistentIdentifier? { get set }
-    /// What the class declares.
+    /// The declaration of the class.
     var metadata: Any { get }
 
     func getValue<Value: Decodable>(forKey key: KeyPath<Model, Value>) -> Value

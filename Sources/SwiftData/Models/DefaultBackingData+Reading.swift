@@ -2,10 +2,28 @@ import CoreData
 import Foundation
 
 // What getters call.
+//
+// Those of attributes count no reference: the model holds its object, and a save that replaces the object runs no
+// getter of the model. They change nothing. They are `mutating` so that a getter passes the place of the backing data,
+// and not a copy, whose references it would count.
 extension DefaultBackingData {
-    /// The value of an attribute whose type the engine reads as it is: no dictionary, no `Any`.
+    /// The object, not retained.
+    @inlinable var uncounted: Unmanaged<ModelObject>? { object.map { .passUnretained($0) } }
+
+    /// Returns the value of an attribute whose type the engine reads directly: no dictionary, no `Any`.
     @inlinable
-    public func _read<V: ManagedPropertyValue>(_ key: _ModelKey, _ index: Int) -> V {
+    public mutating func _read<V: ManagedPropertyValue>(_ key: _ModelKey, _ index: Int) -> V {
+        if let uncounted {
+            let slot = uncounted._withUnsafeGuaranteedRef { key.plainSlot(of: $0) }
+            if slot >= 0 { return uncounted._withUnsafeGuaranteedRef { V._read($0, slot) } }
+        }
+        return _readFirst(key, index)
+    }
+
+    /// Reads the property of the first object of an entity, and of a model without an object.
+    @inline(never)
+    @usableFromInline
+    func _readFirst<V: ManagedPropertyValue>(_ key: _ModelKey, _ index: Int) -> V {
         if let object {
             let slot = key.plainSlot(in: object, holder)
             if slot >= 0 { return V._read(object, slot) }
@@ -20,42 +38,55 @@ extension DefaultBackingData {
     /// An enumeration with a raw value: that of its column.
     @inlinable
     @_disfavoredOverload
-    public func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V
+    public mutating func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V
     where V.RawValue: ManagedAttributeValue {
-        if let object {
-            let slot = key.rawSlot(in: object, holder)
-            if slot >= 0, let raw = V.RawValue._readOptional(object, slot), let value = V(rawValue: raw) {
+        if let uncounted {
+            let slot = uncounted._withUnsafeGuaranteedRef { key.rawSlot(of: $0) }
+            if slot >= 0, let raw = uncounted._withUnsafeGuaranteedRef({ V.RawValue._readOptional($0, slot) }),
+                let value = V(rawValue: raw)
+            {
                 return value
             }
         }
-        return _readByForm(key, index)
+        return _readEnumeration(key, index)
     }
 
     /// An enumeration with a raw value, or nil.
     @inlinable
     @_disfavoredOverload
-    public func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V?
+    public mutating func _read<V: RawRepresentable>(_ key: _ModelKey, _ index: Int) -> V?
     where V.RawValue: ManagedAttributeValue {
-        if let object {
-            let slot = key.rawSlot(in: object, holder)
+        if let uncounted {
+            let slot = uncounted._withUnsafeGuaranteedRef { key.rawSlot(of: $0) }
             if slot >= 0 {
-                guard let raw = V.RawValue._readOptional(object, slot) else { return nil }
+                guard let raw = uncounted._withUnsafeGuaranteedRef({ V.RawValue._readOptional($0, slot) }) else {
+                    return nil
+                }
                 if let value = V(rawValue: raw) { return value }
             }
         }
+        return _readEnumeration(key, index)
+    }
+
+    /// Reads by the form, and remembers the slot of the raw value for the next object of the entity.
+    @inline(never)
+    @usableFromInline
+    func _readEnumeration<V>(_ key: _ModelKey, _ index: Int) -> V {
+        if let object { _ = key.rawSlot(in: object, holder) }
         return _readByForm(key, index)
     }
 
     /// The value of an attribute with a value transformer.
     public func _readTransformable<V>(_ key: _ModelKey, _ index: Int) -> V { _readByForm(key, index) }
 
-    /// The model that a to-one leads to. Where it leads nowhere, as after the deletion of the other model, a model that no context has.
+    /// Returns the destination of a to-one. If there is none, as after its deletion, returns a model that is in no
+    /// context.
     public func _read<V: PersistentModel>(_ key: _ModelKey, _ index: Int) -> V {
         let model: V? = _read(key, index)
         return model ?? MissingValue.model(key.name, of: Model.self)
     }
 
-    /// The model that a to-one leads to.
+    /// Returns the destination of a to-one.
     public func _read<V: PersistentModel>(_ key: _ModelKey, _ index: Int) -> V? {
         guard let object, let context = _context else {
             let value = _pending?.value(key, index)
@@ -66,7 +97,7 @@ extension DefaultBackingData {
         return context.model(for: target, as: V.self)
     }
 
-    /// The models that a to-many leads to.
+    /// Returns the members of a to-many.
     public func _read<V: RelationshipCollection>(_ key: _ModelKey, _ index: Int) -> V {
         guard let object, let context = _context else {
             return _pending?.value(key, index) as? V ?? V._make([])
@@ -97,7 +128,7 @@ extension DefaultBackingData {
     }
 }
 
-/// What a property reads as that has no value, or one that is none of its type.
+/// The values of properties without a value, or with one of another type.
 enum MissingValue {
     /// nil, the default value, or a value that stands for none.
     static func value<Value>(_ name: String, of type: any PersistentModel.Type) -> Value {
@@ -117,7 +148,7 @@ enum MissingValue {
             """)
     }
 
-    /// A model that no context has, where a relationship that has to lead somewhere leads nowhere.
+    /// Returns a model that is in no context, for a required relationship without a destination.
     static func model<Value: PersistentModel>(_ name: String, of type: any PersistentModel.Type) -> Value {
         Value(backingData: DefaultBackingData<Value>(for: Value.self))
     }

@@ -2,15 +2,27 @@ import CoreData
 import Foundation
 
 // What setters call. None of these changes the backing data itself, which the model's insertion replaces meanwhile.
+// The first one is `mutating` as getters are: to count no reference of a copy.
 extension DefaultBackingData {
-    /// Sets an attribute whose type the engine writes as it is.
+    /// Sets an attribute whose type the engine writes directly.
     @inlinable
-    public func _write<V: ManagedPropertyValue>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
+    public mutating func _write<V: ManagedPropertyValue>(_ value: V, _ key: _ModelKey, _ index: Int, of model: Model) {
         if let object {
-            let slot = key.plainSlot(in: object, holder)
+            let slot = key.plainSlot(of: object)
             if slot >= 0 { return V._write(value, object, slot) }
         } else if let pending = _pending {
             return pending.set(PendingValue(value), key, index)
+        }
+        _writeFirst(value, key, index, model)
+    }
+
+    /// Sets the property of the first object of an entity, and of a model without values.
+    @inline(never)
+    @usableFromInline
+    func _writeFirst<V: ManagedPropertyValue>(_ value: V, _ key: _ModelKey, _ index: Int, _ model: Model) {
+        if let object {
+            let slot = key.plainSlot(in: object, holder)
+            if slot >= 0 { return V._write(value, object, slot) }
         }
         _writeByForm(value, key, index, model)
     }
@@ -33,10 +45,12 @@ extension DefaultBackingData {
 
     /// Sets a to-one.
     public func _write<V: PersistentModel>(_ value: V?, _ key: _ModelKey, _ index: Int, of model: Model) {
-        if let object, let context = _context,
-            context.relate(object, value?.modelObject, isNil: value == nil, key.slot(in: object, context))
-        {
-            return
+        if let object, let context = _context {
+            let slot = key.slot(in: object, context)
+            if context.relate(object, value?.modelObject, isNil: value == nil, slot) { return }
+        } else if let value, let context = value.modelContext {
+            pending(of: model).set(PendingValue(model: value), key, index)
+            return context.insert(model)
         }
         writeRelationship(value.map { [$0] } ?? [], value as Any, key, index, model)
     }
@@ -58,7 +72,7 @@ extension DefaultBackingData {
         context.write(value, property, object)
     }
 
-    /// Sets a relationship. Models that no context has come into the one of those that are in one.
+    /// Sets a relationship. Models without a context are inserted into the context of the others.
     func writeRelationship(
         _ targets: [any PersistentModel], _ value: Any, _ key: _ModelKey, _ index: Int, _ model: Model
     ) {

@@ -1,26 +1,26 @@
 import CoreData
 import Foundation
 
-/// The values of a model: its own ones before it is inserted, those of a managed object afterwards.
+/// The values of a model: its own before it is inserted, those of a managed object afterwards.
 ///
-/// The accessors that the macro writes read and write by ``_ModelKey`` and the property's place in its class.
+/// The macro's accessors read and write by ``_ModelKey`` and the property's position in its class.
 public struct DefaultBackingData<Model: PersistentModel>: BackingData {
     /// The object, once the model is inserted.
-    @usableFromInline private(set) var object: ModelObject?
-    /// With an object the context, which lives as long as its models; else ``PendingValues``, or nil before the first value. Never anything else:
-    /// nobody asks the runtime for its class.
-    @usableFromInline private(set) var holder: AnyObject?
-    let level: Model.Type
+    @usableFromInline var object: ModelObject?
+    /// With an object, the context, which lives as long as its models; else ``PendingValues``, or nil before the first
+    /// value. No other class occurs, so the dynamic type is never checked.
+    @usableFromInline var holder: AnyObject?
+    /// The class of the hierarchy whose properties these are; `nil` while a model is made for an object, whose initial
+    /// values are not kept.
+    @usableFromInline let keptLevel: Model.Type?
+    var level: Model.Type { keptLevel ?? Model.self }
 
     /// The values of a new model.
-    public init(for type: Model.Type) {
-        level = type
-        if ArrivingModel.take(type) { holder = PendingValues.discarded }
-    }
+    public init(for type: Model.Type) { keptLevel = ModelUnderConstruction.take(type) ? nil : type }
 
     /// The values of other backing data: the same object, or the same values.
-    public init(adopting other: any BackingData<Model>) {
-        level = Model.self
+    public init(adopting other: __shared any BackingData<Model>) {
+        keptLevel = Model.self
         object = other._object
         if object != nil {
             holder = other._context
@@ -31,7 +31,7 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
         }
     }
 
-    /// Takes other backing data for a level of a subclass, whose own values move to it.
+    /// Takes over other backing data for a level of a subclass, whose own values move to it.
     public mutating func _adopt(_ other: any BackingData<Model>) {
         let own = _pending
         let level = level
@@ -42,20 +42,20 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
     }
 
     private init(level: Model.Type, _ pending: PendingValues) {
-        self.level = level
+        keptLevel = level
         holder = pending
     }
 
     /// The values of an object.
-    init(_ object: ModelObject, _ context: ModelContext, _ type: Model.Type) {
+    @inlinable
+    public init(_object object: ModelObject, _ context: ModelContext) {
         self.object = object
         holder = context
-        level = type
+        keptLevel = Model.self
     }
 
-    /// From now on the values are the object's; the context takes those of the model, to set them there.
-    public mutating func _attach(_ object: ModelObject) {
-        guard let context = (object.managedObjectContext as? ModelObjectContext)?.modelContext else { return }
+    /// Switches to the object's values; the context takes the model's values and sets them there.
+    public mutating func _attach(_ object: ModelObject, _ context: ModelContext) {
         if let pending = _pending { context.take(pending) }
         self.object = object
         holder = context
@@ -85,9 +85,10 @@ public struct DefaultBackingData<Model: PersistentModel>: BackingData {
         return made
     }
 
-    /// The values of a new model; where no initial value has made them, they are given to it.
+    /// Returns the values of a new model, made if no initial value has made them.
     ///
-    /// The model is asked, since a setter must not change this backing data, which an insertion replaces meanwhile.
+    /// The values are set through the model, since a setter must not change this backing data, which an insertion
+    /// replaces meanwhile.
     func pending(of model: Model) -> PendingValues {
         if let pending = _pending { return pending }
         let made = PendingValues(level)

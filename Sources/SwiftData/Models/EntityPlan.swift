@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// What is known of an entity's class in one context's model: its layout, by slot.
+/// The access plan of an entity's class in one context's model: its layout, by slot.
 final class EntityPlan {
     /// One property of the class, and where objects keep it.
     final class Property {
@@ -12,7 +12,7 @@ final class EntityPlan {
         let slot: Int
         /// The slot of an enumeration's raw value, if that is read as its own type; -1 otherwise.
         let rawSlot: Int
-        /// Writes a value of the property's type without looking at its form; `nil` where the form has to be asked.
+        /// Writes a value of the property's type without checking its form; `nil` if the form must be checked.
         let plainWriter: ((Any, ModelObject) -> Void)?
         /// The models in a value of the relationship; `nil` for an attribute.
         let targets: ((Any) -> [any PersistentModel])?
@@ -36,13 +36,40 @@ final class EntityPlan {
         }
     }
 
+    /// What an insertion does with a property: a value without references, which costs nothing to go through.
+    struct Step {
+        enum Kind { case plain, toOne, other }
+        let kind: Kind
+        let index: Int
+        let slot: Int
+
+        init(_ property: Property) {
+            kind = property.isPlain ? .plain : property.targets != nil && !property.isToMany ? .toOne : .other
+            index = property.index
+            slot = property.slot
+        }
+    }
+
+    /// The properties that one class of the hierarchy itself declares.
+    final class Level {
+        let type: ObjectIdentifier
+        let properties: [Property]
+        let steps: [Step]
+
+        init(_ type: any PersistentModel.Type, _ properties: [Property]) {
+            self.type = ObjectIdentifier(type)
+            self.properties = properties
+            steps = properties.map { Step($0) }
+        }
+    }
+
     let type: any PersistentModel.Type
     let layout: ModelLayout
-    /// Own and inherited ones.
+    /// The properties, including inherited ones.
     let properties: [Property]
     private let positions: [Int]
-    private let levels: [(type: ObjectIdentifier, properties: [Property])]
-    /// Whether the entity has uniqueness constraints, inherited ones too.
+    private let levels: [Level]
+    /// Whether the entity has uniqueness constraints, including inherited ones.
     let hasUniqueProperties: Bool
 
     init(_ type: any PersistentModel.Type, of object: ModelObject) {
@@ -60,11 +87,11 @@ final class EntityPlan {
                     plainWriter: Self.writer(declaration, slot, object),
                     targets: declaration.destination.map { Self.targets($0) }))
         }
-        var levels: [(type: ObjectIdentifier, properties: [Property])] = []
+        var levels: [Level] = []
         var level: ModelLayout? = layout
         while let own = level {
             let names = Set(own.properties.map(\.name))
-            levels.append((ObjectIdentifier(own.type), properties.filter { names.contains($0.declaration.name) }))
+            levels.append(Level(own.type, properties.filter { names.contains($0.declaration.name) }))
             level = own.superclass
         }
         self.levels = levels
@@ -73,15 +100,15 @@ final class EntityPlan {
         self.positions = positions
     }
 
-    /// The property of a slot; `nil` where the class has none.
+    /// Returns the property of a slot; `nil` if the class has none.
     func property(at slot: Int) -> Property? {
         guard positions.indices.contains(slot), positions[slot] >= 0 else { return nil }
         return properties[positions[slot]]
     }
 
-    /// The properties that one class of the hierarchy declares itself.
-    func properties(of level: any PersistentModel.Type) -> [Property] {
-        levels.first { $0.type == ObjectIdentifier(level) }?.properties ?? []
+    /// Returns the properties that one class of the hierarchy itself declares.
+    func level(_ type: any PersistentModel.Type) -> Level {
+        levels.first { $0.type == ObjectIdentifier(type) } ?? Level(type, [])
     }
 
     private static func targets<Target: PersistentModel>(_ type: Target.Type) -> (Any) -> [any PersistentModel] {
@@ -116,7 +143,7 @@ final class EntityPlan {
         }
     }
 
-    /// The slot of the raw value where a column has it as its own type.
+    /// Returns the slot of the raw value, if a column has it as its own type.
     private static func rawSlot(_ declaration: ModelProperty, _ slot: Int, _ object: ModelObject) -> Int {
         guard let form = declaration.attributeForm, case .composite(let elements) = form.kind, elements.count == 1,
             case .scalar(let type) = elements[0].form.kind, let value = form.valueType as? any RawRepresentable.Type,
@@ -149,7 +176,7 @@ final class EntityPlan {
 }
 
 extension NSEntityDescription {
-    /// The uniqueness constraints of the entity and of those above it.
+    /// The uniqueness constraints of the entity and its ancestors.
     fileprivate var allUniquenessConstraints: [[Any]] {
         uniquenessConstraints + (superentity?.allUniquenessConstraints ?? [])
     }

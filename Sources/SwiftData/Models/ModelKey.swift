@@ -1,14 +1,15 @@
 import CoreData
 import Synchronization
 
-/// A property by name, that remembers where objects keep it. The accessors that the macro writes have one for each property.
+/// A property by name, that remembers where objects keep it. The accessors that the macro writes have one for each
+/// property.
 ///
 /// See `PropertyKey` of module `CoreData`: one comparison finds the place.
 public final class _ModelKey: Sendable {
     /// The property's name.
     public let name: String
-    /// The identifier of the entity met last in the upper half; in the lower one the slot, that of the raw value, and which of them may be
-    /// read and written as their own type.
+    /// The upper half has the identifier of the last entity. The lower half has the slot, that of the raw value, and
+    /// which of them may be read and written as their own type.
     private let cache = Atomic<UInt64>(0)
     private static let plainMark: UInt64 = 0x8000_0000
     private static let rawMark: UInt64 = 0x4000_0000
@@ -18,21 +19,35 @@ public final class _ModelKey: Sendable {
     /// The key of the property of that name.
     public init(_ name: String) { self.name = name }
 
-    /// The slot, if its values are read and written as their own type; -1 otherwise.
+    /// The slot, if the object is of the last entity, and values are read and written as their own type; -1 otherwise.
     @usableFromInline
+    func plainSlot(of object: ModelObject) -> Int {
+        let cached = cache.load(ordering: .relaxed)
+        guard cached >> 32 == UInt64(object.entityIdentifier), cached & Self.plainMark != 0 else { return -1 }
+        return Int(cached & Self.slotMask)
+    }
+
+    /// The slot of an enumeration's raw value, as ``plainSlot(of:)``.
+    @usableFromInline
+    func rawSlot(of object: ModelObject) -> Int {
+        let cached = cache.load(ordering: .relaxed)
+        guard cached >> 32 == UInt64(object.entityIdentifier), cached & Self.rawMark != 0 else { return -1 }
+        return Int((cached >> Self.rawShift) & Self.slotMask)
+    }
+
+    /// The slot, if its values are read and written as their own type; -1 otherwise.
     func plainSlot(in object: ModelObject, _ holder: AnyObject?) -> Int {
         let place = place(in: object, holder)
         return place & Self.plainMark == 0 ? -1 : Int(place & Self.slotMask)
     }
 
     /// The slot of an enumeration's raw value, if that is read as its own type; -1 otherwise.
-    @usableFromInline
     func rawSlot(in object: ModelObject, _ holder: AnyObject?) -> Int {
         let place = place(in: object, holder)
         return place & Self.rawMark == 0 ? -1 : Int((place >> Self.rawShift) & Self.slotMask)
     }
 
-    /// The slot; -1 where the entity has no such property.
+    /// Returns the slot; -1 if the entity has no such property.
     func slot(in object: ModelObject, _ context: ModelContext) -> Int {
         let cached = cache.load(ordering: .relaxed)
         if cached >> 32 == UInt64(object.entityIdentifier) { return Int(cached & Self.slotMask) }
@@ -45,7 +60,7 @@ public final class _ModelKey: Sendable {
         return cached >> 32 == UInt64(object.entityIdentifier) ? cached : find(in: object, holder)
     }
 
-    /// The place, which is kept; 0 where the entity has no such property.
+    /// Returns the position, which is cached; 0 if the entity has no such property.
     @inline(never)
     private func find(in object: ModelObject, _ holder: AnyObject?) -> UInt64 {
         guard let slot = object.propertySlot(named: name) else { return 0 }

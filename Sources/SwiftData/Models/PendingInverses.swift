@@ -2,8 +2,8 @@ import Foundation
 
 /// Keeps the other sides of relationships in step among models that no context has.
 ///
-/// In a context the engine does that. A value that a model is initialised with is not followed before the model is inserted: an
-/// initialiser does not know the model yet.
+/// In a context the engine does that. A value that a model is initialised with is not followed before the model is
+/// inserted: an initialiser does not know the model yet.
 enum PendingInverses {
     /// The models in the value of a relationship.
     static func models(in value: Any?) -> [any PersistentModel] {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value of a model that no context has. What models have most of is kept as its own type, so that nobody has to ask what it is.
+/// A value of a model that no context has. What models have most of is kept as its own type, without a cast.
 @usableFromInline
 enum PendingValue {
     case absent
@@ -12,7 +12,7 @@ enum PendingValue {
     case model(any PersistentModel)
     case other(Any)
 
-    /// The value of an attribute. Where the accessor is specialised only one line of it is left.
+    /// Returns the value of an attribute. In a specialised accessor only one line of it is left.
     @inlinable
     init<V>(_ value: V) {
         if V.self == String.self {

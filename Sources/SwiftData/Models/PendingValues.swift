@@ -1,20 +1,20 @@
 import Foundation
 
-/// The values of a model that no context has: in the order of the class's properties, or by name.
+/// The values of a model without a context: in the order of the class's properties, or by name.
 ///
-/// By name they are where a model was made of another's values: then no level of the class knows which one's order it would be.
+/// They are by name if a model was made from another's values: then no level of the class knows the order.
 public final class PendingValues {
-    let type: (any PersistentModel.Type)!
-    private var values: [PendingValue] = []
-    private var named: [String: Any]?
+    // Only the model uses them, and no function of theirs calls back.
+
+    let type: any PersistentModel.Type
+    /// By the position of the property in its class; ``count`` of them have a value.
+    @exclusivity(unchecked) private var values: UnsafeMutablePointer<PendingValue>?
+    @exclusivity(unchecked) private var count = 0
+    @exclusivity(unchecked) private var capacity = 0
+    @exclusivity(unchecked) private var named: [String: Any]?
     /// Whether no other level of the model's class has values.
     var isOfWholeModel = false
-    /// Whether nothing is kept, because the model is made for an object.
-    private let isDiscarded: Bool
-    /// What keeps nothing; nobody changes it, so that all threads can have it.
-    nonisolated(unsafe) static let discarded = PendingValues()
-
-    /// What an identifier of the model refers to.
+    /// The identity to which an identifier of the model refers.
     private(set) lazy var token = PendingToken()
 
     /// What gives the values of a model that stands for none; see ``KeyPathRecorder``.
@@ -23,43 +23,58 @@ public final class PendingValues {
     init(_ type: any PersistentModel.Type) {
         self.type = type
         recorder = nil
-        isDiscarded = false
-    }
-
-    private init() {
-        type = nil
-        recorder = nil
-        isDiscarded = true
     }
 
     /// The values of a model that stands for none.
     init(_ type: any PersistentModel.Type, _ recorder: KeyPathRecorder) {
         self.type = type
         self.recorder = recorder
-        isDiscarded = false
         named = [:]
     }
 
     /// A value by its place.
     @usableFromInline
-    func set(_ value: PendingValue, _ index: Int) {
-        if isDiscarded { return }
+    func set(_ value: __owned PendingValue, _ index: Int) {
         if named != nil {
             let properties = ModelLayout.of(type).properties
             if properties.indices.contains(index) { named?[properties[index].name] = value.any }
             return
         }
-        if index < values.count {
+        if index >= capacity { grow(toHold: index) }
+        guard let values else { return }
+        if index < count {
             values[index] = value
         } else {
-            if values.isEmpty { values.reserveCapacity(max(index + 1, 8)) }
-            while values.count < index { values.append(.absent) }
-            values.append(value)
+            while count < index {
+                (values + count).initialize(to: .absent)
+                count += 1
+            }
+            (values + index).initialize(to: value)
+            count = index + 1
         }
     }
 
+    private func grow(toHold index: Int) {
+        let capacity = max(index + 1, capacity * 2, 8)
+        let grown = UnsafeMutablePointer<PendingValue>.allocate(capacity: capacity)
+        if let values { grown.moveInitialize(from: values, count: count) }
+        values?.deallocate()
+        values = grown
+        self.capacity = capacity
+    }
+
+    private func removeAll() {
+        values?.deinitialize(count: count)
+        values?.deallocate()
+        (values, count, capacity) = (nil, 0, 0)
+    }
+
+    deinit { removeAll() }
+
+    private func value(at index: Int) -> Any? { index < count ? values?[index].any : nil }
+
     @usableFromInline
-    func set(_ value: PendingValue, _ key: _ModelKey, _ index: Int) {
+    func set(_ value: __owned PendingValue, _ key: _ModelKey, _ index: Int) {
         if named == nil { set(value, index) } else { named?[key.name] = value.any }
     }
 
@@ -67,20 +82,17 @@ public final class PendingValues {
 
     func value(_ key: _ModelKey, _ index: Int) -> Any? {
         if let named { return named[key.name] ?? recorder?.recorded(key.name) }
-        return values.indices.contains(index) ? values[index].any : nil
+        return value(at: index)
     }
 
     /// The value of a property of one level of the class.
     func value(_ property: ModelProperty) -> Any? {
         if let named { return named[property.name] }
-        return values.indices.contains(property.index) ? values[property.index].any : nil
+        return value(at: property.index)
     }
 
-    /// The value of a property of one level of the class, as it is kept.
-    func kept(_ property: EntityPlan.Property) -> PendingValue {
-        if let named { return named[property.name].map { .other($0) } ?? .absent }
-        return values.indices.contains(property.index) ? values[property.index] : .absent
-    }
+    /// The values by the positions of the properties in their class; empty if they are by name. Valid until one is set.
+    var ordered: UnsafeBufferPointer<PendingValue> { UnsafeBufferPointer(start: values, count: count) }
 
     /// Whether the values of several levels of a class are here.
     var isByName: Bool { named != nil }
@@ -96,13 +108,13 @@ public final class PendingValues {
     func shareByName() {
         guard named == nil else { return }
         var names: [String: Any] = [:]
-        for property in ModelLayout.of(type).properties where values.indices.contains(property.index) {
-            if let value = values[property.index].any { names[property.name] = value }
+        for property in ModelLayout.of(type).properties {
+            if let value = value(at: property.index) { names[property.name] = value }
         }
         named = names
-        values = []
+        removeAll()
     }
 }
 
-/// What the identifier of a model refers to that no context has.
+/// The identity of a model without a context, to which its identifier refers.
 final class PendingToken: Sendable {}

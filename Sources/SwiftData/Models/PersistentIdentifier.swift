@@ -13,7 +13,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         case object(NSManagedObjectID)
         /// Of a model that no context has had.
         case pending(PendingToken, entityName: String)
-        /// What a row is called, until a context looks for it.
+        /// The name of a row, until a context looks it up.
         case key(store: String?, entityName: String, key: String)
     }
 
@@ -31,7 +31,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         primaryKey: some Comparable & CustomStringConvertible & Codable & Hashable
     ) throws -> PersistentIdentifier {
         let text = "\(primaryKey)"
-        // As the URI of an object of the store has it, so that both are equal. `p12` is what a row is called already.
+        // In the form of an object's URI of the store, so that both are equal. `p12` is the name of a row already.
         let key = number(text) == nil ? "p" + NSIncrementalStore.referenceText(of: primaryKey) : text
         return PersistentIdentifier(.key(store: storeIdentifier, entityName: entityName, key: key))
     }
@@ -61,7 +61,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
         }
     }
 
-    /// What the store calls the row: `p12`, or `t` and a text for a temporary one.
+    /// The store's name of the row: `p12`, or `t` and a text for a temporary one.
     var primaryKey: String {
         switch reference {
         case .object(let id): id.rowReference
@@ -120,7 +120,7 @@ public struct PersistentIdentifier: Hashable, Identifiable, Comparable, Codable,
 
     // MARK: The engine's
 
-    /// The engine's identifier in a container's stores; `nil` where they cannot have the row.
+    /// Returns the engine's identifier in a container's stores; `nil` if they cannot have the row.
     package func objectID(in coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectID? {
         switch reference {
         case .pending: nil

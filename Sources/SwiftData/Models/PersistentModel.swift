@@ -1,28 +1,32 @@
 import CoreData
 import Foundation
 
-/// A class whose instances a context can store. `@Model` makes a class one.
+/// A class whose instances a context can store. `@Model` makes a class conform.
 ///
 ///     let trip = Trip(name: "Oslo")         // its values are its own
 ///     context.insert(trip)                  // from now on they are those of the context's row
 ///     trip.name = "Bergen"
 ///     try context.save()
 ///
-/// There is one instance for each row in a context. Instances are equal where they are the same.
+/// A context has one instance for each row. Instances are equal if they are identical.
 ///
-/// Nothing of an instance stops the program: a deleted one keeps its last values readable, see ``isDeleted``.
+/// No operation on an instance stops the program: a deleted one keeps its last values readable, see ``isDeleted``.
 public protocol PersistentModel: AnyObject, Observable, Hashable, Identifiable, SendableMetatype {
     /// The topmost model class of those that this one inherits from.
     associatedtype Root: PersistentModel = Self
     /// Makes an instance of values, or of a row.
     init(backingData: any BackingData<Self>)
-    /// Where the values are.
+    /// The storage of the values.
     var persistentBackingData: any BackingData<Self> { get set }
-    /// What the class declares.
+    /// The declaration of the class.
     static var schemaMetadata: [Schema.PropertyMetadata] { get }
+    /// The object of the model's row; `nil` before the model is inserted. The macro writes it.
+    var _$object: ModelObject? { get }
+    /// Makes the model of an object. The macro writes it, so that the class's own module knows all types.
+    static func _make(_ object: ModelObject, _ context: ModelContext) -> Self
     /// Has the properties of each level of the class read and write the object, from now on. The macro writes it.
-    func _attach(_ object: ModelObject)
-    /// Runs the mutation, and tells the observers of the property. The macro writes it.
+    func _attach(_ object: ModelObject, _ context: ModelContext)
+    /// Runs the mutation, and notifies the observers of the property. The macro writes it.
     func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void)
 }
 
@@ -33,10 +37,10 @@ extension PersistentModel {
     /// The same as ``persistentModelID``.
     public var id: PersistentIdentifier { persistentModelID }
 
-    /// Names the model's row in all contexts, once it is saved.
+    /// Identifies the model's row in all contexts, once it is saved.
     ///
-    /// Differs from Apple: asking an inserted model gives it its permanent identifier at once, where its store can reserve one. One that
-    /// was never inserted has a temporary identifier.
+    /// Differs from Apple: an inserted model gets its permanent identifier at the first read, if its store can reserve
+    /// one. A model that was never inserted has a temporary identifier.
     public var persistentModelID: PersistentIdentifier {
         if let object = modelObject { return PersistentIdentifier(object.permanentID) }
         let token = persistentBackingData._pending?.token ?? PendingToken()
@@ -45,9 +49,7 @@ extension PersistentModel {
 
     /// The context that the model is in: `nil` before it is inserted, and once its deletion is saved.
     public var modelContext: ModelContext? {
-        let backing = persistentBackingData
-        guard let context = backing._context, let object = backing._object else { return nil }
-        return object.managedObjectContext == nil ? nil : context
+        (_$object?.managedObjectContext as? ModelObjectContext)?.modelContext
     }
 
     /// Whether the next save writes something of the model.
@@ -57,10 +59,16 @@ extension PersistentModel {
     public var isDeleted: Bool { modelObject?.isDeleted ?? false }
 
     /// The object of the model's row; `nil` before the model is inserted.
-    package var modelObject: ModelObject? { persistentBackingData._object }
+    package var modelObject: ModelObject? { _$object }
 
-    /// Has those who observe the property learn of changes that no setter makes: by the other side of a relationship, by what another context
-    /// saved, by undo and rollback. Called where a read is tracked.
+    public var _$object: ModelObject? { persistentBackingData._object }
+
+    public static func _make(_ object: ModelObject, _ context: ModelContext) -> Self {
+        Self(backingData: DefaultBackingData<Self>(_object: object, context))
+    }
+
+    /// Notifies observers of the property of changes without a setter: by the other side of a relationship, by saves of
+    /// another context, by undo and rollback. Called when a read is tracked.
     public func _follow(_ keyPath: AnyKeyPath) {
         guard let object = modelObject, let context = persistentBackingData._context else { return }
         let plan = context.plan(of: object)
@@ -82,19 +90,19 @@ extension PersistentModel {
     public func getValue<Value: Decodable>(forKey key: KeyPath<Self, Value>) -> Value {
         persistentBackingData.getValue(forKey: key)
     }
-    /// The model that a relationship leads to.
+    /// Returns the destination of a relationship.
     public func getValue<Value: PersistentModel>(forKey key: KeyPath<Self, Value>) -> Value {
         persistentBackingData.getValue(forKey: key)
     }
-    /// The model that a relationship leads to.
+    /// Returns the destination of a relationship.
     public func getValue<Value: PersistentModel>(forKey key: KeyPath<Self, Value?>) -> Value? {
         persistentBackingData.getValue(forKey: key)
     }
-    /// The models that a relationship leads to.
+    /// Returns the members of a relationship.
     public func getValue<Value: RelationshipCollection>(forKey key: KeyPath<Self, Value>) -> Value {
         persistentBackingData.getValue(forKey: key)
     }
-    /// The models that a relationship leads to.
+    /// Returns the members of a relationship.
     public func getValue<Value: RelationshipCollection & Decodable>(forKey key: KeyPath<Self, Value>) -> Value {
         persistentBackingData.getValue(forKey: key)
     }
@@ -128,7 +136,8 @@ extension PersistentModel {
         setBackingValue(key, value)
     }
 
-    /// By the accessor of the property where there is one, so that observers and the other sides of relationships learn of it.
+    /// Sets the value with the property's accessor if there is one, so that observers and the other sides of
+    /// relationships are updated.
     private func setBackingValue<Value>(_ key: KeyPath<Self, Value>, _ value: Value) {
         persistentBackingData._setAny(value, forKey: key, of: self)
     }

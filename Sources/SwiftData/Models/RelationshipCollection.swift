@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a to-many relationship can be declared as: an array of models, or an optional one.
+/// The types of a to-many relationship: an array of models, or an optional one.
 ///
-/// The models come in the order in which they were added, those that were stored before by their keys: so the order is the same each
-/// time. Differs from Apple, where it is not.
+/// Models are in the order in which they were added; stored ones before are ordered by their keys, so the order is
+/// stable. Differs from Apple, where it is not.
 public protocol RelationshipCollection {
     associatedtype PersistentElement: PersistentModel
     /// Makes the collection.

@@ -37,7 +37,8 @@ struct AttributeCompiler {
         return description
     }
 
-    /// Of an attribute that was read from a file, by the type of its column; of a composite that was described by hand, by its elements.
+    /// Of an attribute that was read from a file, by the type of its column; of a composite that was described by hand,
+    /// by its elements.
     private func stored(_ attribute: Schema.Attribute) throws -> NSAttributeDescription {
         let description: NSAttributeDescription
         if let composite = attribute as? Schema.CompositeAttribute {
@@ -87,6 +88,8 @@ struct AttributeCompiler {
             if let enumeration = form.enumeration {
                 composite.userInfo = ["EnumType": NSNumber(value: true)]
                 if enumeration.rawType == nil { composite.userInfo?["enum"] = enumeration.cases }
+                // Not Apple's, which leaves tools without the raw values.
+                composite.userInfo?["rawValues"] = enumeration.rawValues
             }
             description = composite
         case .scalar(let type):

@@ -8,7 +8,7 @@ extension Schema {
         public var name: String
         public var originalName: String
         public var valueType: any Any.Type
-        /// What was asked for, such as `.unique`.
+        /// The declared options, such as `.unique`.
         public var options: [Option]
         /// The value that rows get which were there before the attribute was.
         public var defaultValue: Any?
@@ -185,14 +185,15 @@ extension Schema.Attribute {
         public static var preserveValueOnDeletion: Option { Option(.preserveValueOnDeletion) }
         /// Changes are tracked, and not stored.
         public static var ephemeral: Option { Option(.ephemeral) }
-        /// The value goes into a search index; kept in the model, without effect here.
+        /// The value is in a search index; kept in the model, without effect here.
         public static var spotlight: Option { Option(.spotlight) }
         /// The encoded form of the value is stored as one value. Predicates and sorting cannot look into it.
         public static var codable: Option { Option(.codable) }
 
         /// A value transformer of that class makes data of the values.
         ///
-        /// Differs from Apple: register it under the class's name, with or without module, before the container is made.
+        /// Differs from Apple: register it under the class's name, with or without module, before the container is
+        /// made.
         public static func transformable(by type: ValueTransformer.Type) -> Option {
             Option(.transformable, transformerName: TransformerNames.name(of: type))
         }

@@ -5,7 +5,7 @@ extension Schema {
     public final class Relationship: SchemaProperty, @unchecked Sendable {
         // Safe because a schema is changed before it is given to a container, if at all.
 
-        /// What happens to the models that a deleted model refers to.
+        /// The effect on the models that a deleted model refers to.
         public enum DeleteRule: String, Codable, Sendable {
             /// Nothing: they keep referring to a model that does not exist.
             case noAction
@@ -29,15 +29,15 @@ extension Schema {
         public var valueType: any Any.Type
         /// The key path of the property.
         public var keypath: AnyKeyPath?
-        /// What was asked for, such as `.unique`.
+        /// The declared options, such as `.unique`.
         public var options: [Option]
         /// The name of the entity that the relationship refers to.
         public var destination: String
-        /// What happens to the models that a deleted model refers to.
+        /// The effect on the models that a deleted model refers to.
         public var deleteRule: DeleteRule
         /// The name of the relationship back, in the destination.
         public var inverseName: String?
-        /// The key path of the relationship back, where it was given.
+        /// The key path of the inverse, if it was given.
         public var inverseKeyPath: AnyKeyPath?
         /// The least number of models, which is checked when models are saved.
         public var minimumModelCount: Int?

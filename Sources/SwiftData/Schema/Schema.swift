@@ -5,7 +5,8 @@ import Foundation
 ///     let schema = Schema([Trip.self, Stop.self])
 ///     schema.entitiesByName["Trip"]?.attributesByName["name"]?.isUnique
 ///
-/// A schema has every class that relationships of the listed ones refer to, and the superclasses. List subclasses yourself.
+/// A schema has every class that relationships of the listed ones refer to, and the superclasses. List subclasses
+/// yourself.
 public final class Schema: Codable, Hashable, Sendable, CustomDebugStringConvertible {
     /// The version of the form in which schemas are encoded.
     public static let schemaEncodingVersion = Version(1, 0, 0)
@@ -139,7 +140,7 @@ extension Schema {
         public var description: String { "\(major).\(minor).\(patch)" }
     }
 
-    /// What a model class says of one property: what the macro `@Model` writes down.
+    /// The declaration of one property, written by the macro `@Model`.
     public struct PropertyMetadata: @unchecked Sendable {
         // Safe because nothing changes a metadata, its key path or its default value.
         package let name: String
@@ -148,9 +149,9 @@ extension Schema {
         package let metadata: (any SchemaProperty)?
 
         /// - Parameters:
-        ///   - keypath: of the property, rooted in the class that declares it.
+        ///   - keypath: the key path of the property, rooted in the class that declares it.
         ///   - defaultValue: the value of the initial value expression.
-        ///   - metadata: what the property's `@Attribute` or `@Relationship` says, or an index or constraint.
+        ///   - metadata: the property's `@Attribute` or `@Relationship`, or an index or constraint.
         public init(
             name: String, keypath: AnyKeyPath, defaultValue: Any? = nil, metadata: (any SchemaProperty)? = nil
         ) {

@@ -2,9 +2,9 @@ import Foundation
 
 /// Makes the entities of a schema of model classes.
 enum SchemaBuilder {
-    /// The classes, those that their relationships refer to, and their superclasses; the given ones first.
+    /// Returns the classes, those that their relationships refer to, and their superclasses; the given ones first.
     ///
-    /// Subclasses are not found: nothing refers to them.
+    /// Subclasses are not found, since no declaration refers to them.
     static func reachable(from types: [any PersistentModel.Type]) -> [any PersistentModel.Type] {
         var result: [any PersistentModel.Type] = []
         var seen: Set<ObjectIdentifier> = []

@@ -2,8 +2,8 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// Makes the managed object model of a schema: the one that Apple's derives, by names, types, optionality, constraints and indexes, so
-/// that version hashes and columns are the same.
+/// Makes the managed object model of a schema: the one that Apple's derives, by names, types, optionality, constraints
+/// and indexes, so that version hashes and columns are the same.
 package enum SchemaCompiler {
     /// The model, and the classes by their entities' names.
     ///
@@ -118,7 +118,7 @@ package enum SchemaCompiler {
 
     // MARK: Constraints and indexes
 
-    /// The constraints by columns: an enumeration's is its raw value's, a struct's are those of its members.
+    /// Returns the constraints by columns: an enumeration's is its raw value's, a struct's are those of its members.
     private static func constraints(of entity: Schema.Entity) throws -> [[String]] {
         try entity.uniquenessConstraints.map { names in try names.flatMap { try columns($0, of: entity) } }
     }

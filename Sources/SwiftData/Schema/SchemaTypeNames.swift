@@ -32,7 +32,7 @@ final class UnknownModel: PersistentModel {
 
     init(backingData: any BackingData<UnknownModel>) { persistentBackingData = backingData }
 
-    func _attach(_ object: ModelObject) {}
+    func _attach(_ object: ModelObject, _ context: ModelContext) {}
     func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) { mutation() }
 
     /// The type of a relationship to it.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store of an app's own: a file, a web service, a database of another kind.
+/// An app's own store: a file, a web service, a database of another kind.
 ///
 ///     final class JSONStore: DataStore {
 ///         typealias Configuration = JSONStoreConfiguration
@@ -9,16 +9,17 @@ import Foundation
 ///     }
 ///     let container = try ModelContainer(for: Trip.self, configurations: JSONStoreConfiguration(url: file))
 ///
-/// A container's contexts ask the store for snapshots of models, and give it snapshots to save. They keep what they were given: identity,
-/// faulting, observation and undo are as with any store. One thread at a time calls the store.
+/// A container's contexts ask the store for snapshots of models, and give it snapshots to save. Contexts keep the
+/// snapshots that they received. Identity, faulting, observation and undo are the same as with any store. One thread at
+/// a time calls the store.
 ///
-/// A store that throws ``DataStoreError/preferInMemoryFilter`` or ``DataStoreError/preferInMemorySort`` from ``fetch(_:)`` is asked again
-/// without the predicate, or without the order, and the module does the rest in memory.
+/// A store that throws ``DataStoreError/preferInMemoryFilter`` or ``DataStoreError/preferInMemorySort`` from
+/// ``fetch(_:)`` is called again without the predicate, or without the order, and the module does the rest in memory.
 public protocol DataStore: AnyObject {
     associatedtype Configuration: DataStoreConfiguration where Configuration.Store == Self
     associatedtype Snapshot: DataStoreSnapshot
 
-    /// Tells the store from others, also after the next launch. Identifiers of its models have it.
+    /// Identifies the store, also after the next launch. Identifiers of its models contain it.
     var identifier: String { get }
     /// The entities that the store keeps.
     var schema: Schema { get }
@@ -30,13 +31,13 @@ public protocol DataStore: AnyObject {
 
     /// Deletes all data.
     func erase() throws
-    /// The snapshots that a descriptor asks for, and those of related models that came with them.
+    /// Returns the snapshots of a descriptor, and those of related models that came with them.
     func fetch<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> DataStoreFetchResult<T, Snapshot>
     /// The number of models that a descriptor asks for.
     func fetchCount<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> Int
     /// The identifiers of the models that a descriptor asks for.
     func fetchIdentifiers<T: PersistentModel>(_ request: DataStoreFetchRequest<T>) throws -> [PersistentIdentifier]
-    /// Writes what a context saves. Nothing is written where it throws.
+    /// Writes the changes of a context's save. If it throws, nothing is written.
     func save(_ request: DataStoreSaveChangesRequest<Snapshot>) throws -> DataStoreSaveChangesResult<Snapshot>
     /// A context begins to use the store.
     func initializeState(for editingState: EditingState)

@@ -6,7 +6,7 @@ protocol DataStoreAdapting: AnyObject {
     var dataStore: any DataStore { get }
     /// The classes of the store's container.
     var modelTypes: [String: any PersistentModel.Type] { get }
-    /// The snapshots that a descriptor asks for, and the related ones.
+    /// Returns the snapshots of a descriptor, and the related ones.
     func fetch<T: PersistentModel>(
         _ descriptor: FetchDescriptor<T>, _ state: EditingState
     ) throws -> (fetched: [DataStoreRow], related: [DataStoreRow])
@@ -28,13 +28,15 @@ struct DataStoreRow {
     let values: [String: Any]
 }
 
-/// What a store said of a save.
+/// A store's answer to a save.
 struct DataStoreSaved {
     /// The values that were written.
     let rows: [DataStoreRow]
     let remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]
     /// Values that the store changed.
     let changedRows: [DataStoreRow]
+    /// The position of the store's history.
+    let historyToken: (any HistoryToken)?
 }
 
 /// Calls a store, with the classes of its container for the snapshots that it decodes.
@@ -90,7 +92,7 @@ final class DataStoreAdapter<Store: DataStore>: DataStoreAdapting {
                     (try? SnapshotRecorder.values(of: snapshot)).map {
                         DataStoreRow(identifier: identifier, values: $0)
                     }
-                })
+                }, historyToken: result.historyToken)
         }
     }
 

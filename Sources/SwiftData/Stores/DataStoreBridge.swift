@@ -1,14 +1,16 @@
 import CoreData
 import Foundation
 
-/// The engine's store in front of a ``DataStore``: requests become those of the protocol, snapshots become nodes.
+/// The engine's store in front of a ``DataStore``: translates requests to those of the protocol, and snapshots to
+/// nodes.
 ///
 /// ```
 ///  fetch ──▶ descriptor ──▶ DataStore.fetch ──▶ snapshots, held by ID ──▶ IDs of the models
 ///  fault ──▶ held snapshot, else DataStore.cachedSnapshots, else DataStore.fetch ──▶ node
-///  save  ──▶ snapshots of the context's models ──▶ DataStore.save ──▶ new models are called by their new identifiers
+///  save  ──▶ snapshots of the context's models ──▶ DataStore.save ──▶ new models get their new identifiers
 /// ```
-/// A snapshot that came with a fetch is good for one node: who asks again, before a save or for a refresh, has the store asked again.
+/// A snapshot that came with a fetch is used for one node. A second read, before a save or for a refresh, asks the
+/// store again.
 final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @unchecked Sendable {
     // Safe because the engine asks a store on one thread at a time.
 
@@ -20,10 +22,12 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
     }()
 
     private let given: Given
-    /// What the store has told of models, until it is used.
+    /// The snapshots of the store that were not used yet.
     private var held: [NSManagedObjectID: HeldRow] = [:]
     /// The values that the store changed in the last save.
     private var changedBySave: [(id: NSManagedObjectID, row: DataStoreRow)] = []
+    /// The position of the store's history after the last save, with the context that saved.
+    private var tokenOfSave: (token: any HistoryToken, state: UUID)?
     private var knownStates: Set<UUID> = []
     private let ownState = EditingState()
 
@@ -102,7 +106,7 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
         return request.resultType == .countResultType ? [NSNumber(value: objects.count)] : objects
     }
 
-    /// Holds what the store told, and gives the model's ID.
+    /// Holds the store's snapshot, and returns the model's ID.
     @discardableResult
     private func take(_ row: DataStoreRow, isWritten: Bool = false) throws -> NSManagedObjectID {
         let id = try objectID(of: row)
@@ -127,7 +131,7 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
         if let known = held[id] {
             let isSame = NodeValues.areEqual(known.values, values)
             held[id] = HeldRow(values: values, version: isSame ? known.version : known.version + 1, isFresh: true)
-            // The engine has rows of its own, which it does not doubt.
+            // The engine has cached rows, which it would not read again.
             if !isSame, !isWritten { forgetValues(of: [id]) }
         } else {
             held[id] = HeldRow(values: values, version: 1, isFresh: true)
@@ -163,7 +167,7 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
         }
     }
 
-    /// Asks the store for models: for what it has at hand, then for all of their entities.
+    /// Reads models from the store: first those that it has in memory, then all of their entities.
     private func read(_ ids: [NSManagedObjectID]) throws {
         var missing = Set(ids)
         for row in try adapter.cached(ids.map { PersistentIdentifier($0) }, ownState) {
@@ -199,7 +203,7 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
     // MARK: Saving
 
     override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        // The store tells the identifiers when it saves.
+        // The store assigns the identifiers when it saves.
         array.map { newObjectID(for: $0.entity, referenceObject: "new-" + UUID().uuidString) }
     }
 
@@ -214,11 +218,13 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
         }
         begin(context.editingState)
         changedBySave = []
+        tokenOfSave = nil
         let managed = context.managedObjectContext
         let saved = try adapter.save(
             inserted: models(inserted, managed.pendingInsertions, context),
             updated: models(updated, managed.pendingUpdates, context),
             deleted: models(deleted, managed.pendingDeletions, context), context.editingState)
+        tokenOfSave = saved.historyToken.map { ($0, context.editingState.id) }
         for object in deleted { held[object.objectID] = nil }
         for row in saved.rows { try take(row, isWritten: true) }
         guard let coordinator = persistentStoreCoordinator else { return }
@@ -226,7 +232,7 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
             guard let id = former.objectID(in: coordinator) else { continue }
             rename(id, toReferenceText: String(identifier.primaryKey.dropFirst()))
         }
-        // The engine knows what was written, and asks for the versions of these; after that it is told of the changes.
+        // The engine knows the written rows, and asks for their versions; then it is notified of the changes.
         for row in saved.changedRows {
             guard let id = row.identifier.objectID(in: coordinator) else { continue }
             changedBySave.append((id, row))
@@ -263,6 +269,23 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
         }
     }
 
+    /// Returns the position of a store's history after the context's last save; `nil` if no store of an app's own has
+    /// one.
+    static func historyToken(afterSaveOf context: ModelContext) -> (any HistoryToken)? {
+        guard context.container.usesDataStores else { return nil }
+        let id = context.editingState.id
+        var found: (any HistoryToken)?
+        for store in context.managedObjectContext.persistentStoreCoordinator?.persistentStores ?? [] {
+            guard let store = store as? DataStoreBridge else { continue }
+            store.alone {
+                guard let saved = store.tokenOfSave, saved.state == id else { return }
+                store.tokenOfSave = nil
+                found = found ?? saved.token
+            }
+        }
+        return found
+    }
+
     /// Has the store delete everything.
     func erase() throws {
         var failure: (any Error)?
@@ -293,7 +316,8 @@ final class DataStoreBridge: NSIncrementalStore, BatchReadingIncrementalStore, @
     }
 
     override func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {
-        // What nobody uses is asked for again; another context that has the model reads the row, which the engine keeps.
+        // A model that is not in use is read again; another context that has the model reads the row, which the engine
+        // keeps.
         for id in objectIDs where held[id]?.isFresh == false { held[id] = nil }
     }
 }

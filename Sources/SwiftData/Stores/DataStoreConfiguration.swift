@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a store of an app's own is made of: where it is, and which entities it keeps.
+/// The settings of an app's own store: its place, and its entities.
 public protocol DataStoreConfiguration: Hashable {
     associatedtype Store: DataStore where Store.Configuration == Self
 
@@ -8,7 +8,7 @@ public protocol DataStoreConfiguration: Hashable {
     var name: String { get }
     /// The entities that the store keeps; `nil` for all of the container, which sets it before it makes the store.
     var schema: Schema? { get set }
-    /// Throws where no store can be made.
+    /// Throws if no store can be made.
     func validate() throws
 }
 

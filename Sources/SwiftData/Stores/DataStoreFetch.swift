@@ -1,14 +1,14 @@
 import CoreData
 import Foundation
 
-/// One fetch of a store of an app's own: what is asked of the store, and what is done in memory.
+/// One fetch from an app's own store: the request to the store, and the work in memory.
 struct DataStoreFetch<T: PersistentModel> {
     private let request: AnyFetchRequest
     private var descriptor: FetchDescriptor<T>
     private var filters: Bool
     private var sorts: Bool
 
-    /// - Parameter descriptor: what the request was made of; `nil` for the engine's own requests.
+    /// - Parameter descriptor: the descriptor from which the request was made; `nil` for the engine's own requests.
     init(_ request: AnyFetchRequest, _ descriptor: FetchDescriptor<T>?) {
         self.request = request
         self.descriptor = descriptor ?? FetchDescriptor<T>()
@@ -26,7 +26,7 @@ struct DataStoreFetch<T: PersistentModel> {
         descriptor.fetchOffset = !needsMemory && request.fetchOffset > 0 ? request.fetchOffset : nil
     }
 
-    /// The number of models; `nil` where the store leaves something to be done in memory.
+    /// Returns the number of models; `nil` if the store leaves work to be done in memory.
     func count(_ adapter: any DataStoreAdapting, _ state: EditingState) throws -> Int? {
         do { return try adapter.fetchCount(descriptor, state) } catch DataStoreError.preferInMemoryFilter,
             DataStoreError.preferInMemorySort
@@ -54,7 +54,7 @@ struct DataStoreFetch<T: PersistentModel> {
         return request.fetchLimit > 0 ? Array(objects.prefix(request.fetchLimit)) : objects
     }
 
-    /// Asks the store, again without what it leaves to be done in memory.
+    /// Asks the store, and again without the work that it leaves to be done in memory.
     private mutating func rows(
         _ adapter: any DataStoreAdapting, _ state: EditingState
     ) throws -> (fetched: [DataStoreRow], related: [DataStoreRow]) {

@@ -7,8 +7,9 @@ struct DataStoreOpening {
     let migrationPlan: (any SchemaMigrationPlan.Type)?
     let configurations: [any DataStoreConfiguration]
 
-    /// - Throws: what a configuration throws, ``SwiftDataError/configurationSchemaNotFoundInContainerSchema`` for an entity that the
-    ///   container lacks, ``SwiftDataError/duplicateConfiguration`` for two configurations that are equal.
+    /// - Throws: the error of a configuration, ``SwiftDataError/configurationSchemaNotFoundInContainerSchema`` for an
+    ///   entity that the container lacks, ``SwiftDataError/duplicateConfiguration`` for two configurations that are
+    ///   equal.
     func check() throws {
         let names = Set(schema.entities.map(\.name))
         var known: Set<AnyHashable> = []
@@ -27,8 +28,8 @@ struct DataStoreOpening {
         }
     }
 
-    /// Tells the model which entities each store keeps; gives the names that the model knows the configurations by, `nil` for all
-    /// entities.
+    /// Sets the entities of each configuration in the model; returns the names of the configurations there, `nil` for
+    /// all entities.
     func setConfigurations(of model: NSManagedObjectModel) -> [String?] {
         let all = Set(schema.entities.map(\.name))
         return configurations.enumerated().map { number, configuration in

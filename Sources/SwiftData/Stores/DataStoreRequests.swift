@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a context fetches.
+/// A context's fetch.
 public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     /// The context that asks.
     public let editingState: EditingState
-    /// What it asks for.
+    /// The descriptor.
     public let descriptor: FetchDescriptor<T>
 
     package init(editingState: EditingState, descriptor: FetchDescriptor<T>) {
@@ -13,9 +13,9 @@ public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     }
 }
 
-/// What a store gives for a fetch.
+/// A store's answer to a fetch.
 public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: DataStoreSnapshot>: Sendable {
-    /// What was asked for.
+    /// The descriptor.
     public let descriptor: FetchDescriptor<ModelType>
     /// The snapshots that were asked for, in order.
     public let fetchedSnapshots: [SnapshotType]
@@ -33,7 +33,7 @@ public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: Dat
     }
 }
 
-/// What a context saves.
+/// The changes that a context saves.
 public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Sendable {
     /// New models, with temporary identifiers.
     public let inserted: [SnapshotType]
@@ -54,23 +54,36 @@ public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Send
     }
 }
 
-/// What a store gives for a save.
+/// A store's answer to a save.
 public final class DataStoreSaveChangesResult<T: DataStoreSnapshot>: Sendable {
-    /// The identifiers that new models have from now on, by their temporary ones.
+    /// The permanent identifiers of new models, by their temporary ones.
     public let remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier]
     /// The identifier of the store.
     public let storeIdentifier: String
     /// Models whose values the store changed as it saved them. Contexts take these values.
     public let snapshotsToReregister: [PersistentIdentifier: T]
+    /// The position of the store's history after the save; `nil` where the store keeps none.
+    public let historyToken: (any HistoryToken)?
 
-    /// Makes a result.
-    public init(
+    /// Makes the result of a store that keeps no history.
+    public convenience init(
         for storeIdentifier: String, remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] = [:],
         snapshotsToReregister: [PersistentIdentifier: T] = [:]
+    ) {
+        self.init(
+            for: storeIdentifier, remappedIdentifiers: remappedIdentifiers,
+            snapshotsToReregister: snapshotsToReregister, historyToken: nil)
+    }
+
+    /// Makes the result of a store that keeps a history: ``ModelContext/didSave`` has the token.
+    public init(
+        for storeIdentifier: String, remappedIdentifiers: [PersistentIdentifier: PersistentIdentifier] = [:],
+        snapshotsToReregister: [PersistentIdentifier: T] = [:], historyToken: (any HistoryToken)?
     ) {
         self.storeIdentifier = storeIdentifier
         self.remappedIdentifiers = remappedIdentifiers
         self.snapshotsToReregister = snapshotsToReregister
+        self.historyToken = historyToken
     }
 }
 

@@ -2,7 +2,8 @@ import CoreData
 import CoreDataPredicate
 import Foundation
 
-/// What a context is fetching, for stores of an app's own: they get the descriptor itself, not what the engine makes of it.
+/// What a context is fetching, for stores of an app's own: they get the descriptor itself, not what the engine makes of
+/// it.
 struct DataStoreScope: @unchecked Sendable {
     // Safe because nothing in it is changed.
     @TaskLocal static var current: DataStoreScope?

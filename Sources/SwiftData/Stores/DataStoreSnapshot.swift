@@ -5,8 +5,8 @@ public typealias DataStoreSnapshotValue = Codable & Sendable
 
 /// The values of one model, apart from any context.
 ///
-/// A snapshot encodes its values by the names of the model's properties, with ``DataStoreSnapshotCodingKey``: relationships as
-/// identifiers. ``DefaultSnapshot`` does for most stores.
+/// A snapshot encodes its values by the names of the model's properties, with ``DataStoreSnapshotCodingKey``:
+/// relationships as identifiers. ``DefaultSnapshot`` does for most stores.
 public protocol DataStoreSnapshot: Codable, Sendable {
     /// The identifier of the model: a temporary one before its store has saved it.
     var persistentIdentifier: PersistentIdentifier { get }

@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-/// The store of a ``ModelConfiguration``, to be used by itself or by a store of an app's own: by snapshots, without a context.
+/// The store of a ``ModelConfiguration``, to be used by itself or by a store of an app's own: by snapshots, without a
+/// context.
 ///
 ///     let store = try DefaultStore(ModelConfiguration(schema: Schema([Trip.self]), url: file))
 ///     let result = try store.fetch(request)
@@ -23,7 +24,8 @@ public final class DefaultStore: DataStore, DataStoreBatching, HistoryProviding 
 
     /// Opens the store.
     ///
-    /// - Throws: ``SwiftDataError/loadIssueModelContainer`` for a configuration without a schema, or a file that cannot be opened.
+    /// - Throws: ``SwiftDataError/loadIssueModelContainer`` for a configuration without a schema, or a file that cannot
+    ///   be opened.
     public init(
         _ configuration: ModelConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)? = nil
     ) throws {
@@ -107,7 +109,10 @@ public final class DefaultStore: DataStore, DataStoreBatching, HistoryProviding 
         let context = managedObjectContext(request.editingState)
         let saving = SnapshotSaving(context: context, coordinator: container.coordinator, types: container.modelTypes)
         let remapped = try saving.save(request)
-        return DataStoreSaveChangesResult(for: identifier, remappedIdentifiers: remapped)
+        let token = context.performAndWait { context.historyTokenAfterSave }
+        return DataStoreSaveChangesResult(
+            for: identifier, remappedIdentifiers: remapped,
+            historyToken: token.map { DefaultHistoryToken($0.positions) })
     }
 
     public func delete<T: PersistentModel>(_ request: DataStoreBatchDeleteRequest<T>) throws {

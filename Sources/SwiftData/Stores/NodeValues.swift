@@ -13,7 +13,8 @@ struct NodeValues {
         entityName = id.entity.name ?? ""
     }
 
-    /// - Throws: ``SwiftDataError/modelValidationFailure`` for a value that is none of its property, by entity and property.
+    /// - Throws: ``SwiftDataError/modelValidationFailure`` for a value that is none of its property, by entity and
+    ///   property.
     func values(of row: DataStoreRow) throws -> [String: Any] {
         guard let type = bridge.adapter.modelTypes[entityName] else { return [:] }
         var values: [String: Any] = [:]

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The classes by which snapshots are decoded: those of the container whose store is being called, else those of the container that was
-/// opened last.
+/// The classes by which snapshots are decoded: those of the container whose store is being called, else those of the
+/// container that was opened last.
 enum SnapshotTypes {
     @TaskLocal private static var current: [String: any PersistentModel.Type]?
     private static let known = Mutex<[String: any PersistentModel.Type]>([:])

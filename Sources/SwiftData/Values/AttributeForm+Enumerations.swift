@@ -31,8 +31,21 @@ extension AttributeForm {
         let cases = known?.isPlain == true ? known?.names ?? [] : []
         return representable(
             type, raw, element: place.name, isOptional: true,
-            enumeration: Enumeration(cases: cases, rawType: raw.type),
+            enumeration: Enumeration(
+                cases: cases, rawType: raw.type, rawValues: rawValues(type, raw, count: cases.count)),
             samples: (0..<min(cases.count, 2)).map { TypeMetadata.value(at: $0, of: type) })
+    }
+
+    /// The raw values, so that tools which have the model alone know what can be read again.
+    private static func rawValues<T: RawRepresentable>(_ type: T.Type, _ raw: ScalarForm, count: Int) -> String? {
+        let values = (0..<count).compactMap { raw.encode(TypeMetadata.value(at: $0, of: type).rawValue) }
+        let isNumber =
+            raw.type == .integer16AttributeType || raw.type == .integer32AttributeType
+            || raw.type == .integer64AttributeType
+        guard isNumber || raw.type == .stringAttributeType, !values.isEmpty,
+            let data = try? JSONSerialization.data(withJSONObject: values, options: [.withoutEscapingSlashes])
+        else { return nil }
+        return String(decoding: data, as: UTF8.self)
     }
 
     /// A struct around a raw value, such as an option set: its stored property is the element.

@@ -38,6 +38,9 @@ package struct AttributeForm: @unchecked Sendable {
         package let cases: [String]
         /// The raw values' type; `nil` for an enumeration without.
         package let rawType: NSAttributeType?
+        /// The raw values of the cases as the text of a JSON array, where they are texts or whole numbers and the cases
+        /// are known.
+        package var rawValues: String?
     }
 
     package let kind: Kind
@@ -56,14 +59,14 @@ package struct AttributeForm: @unchecked Sendable {
     package let valueType: Any.Type
     /// For a type that is an enumeration without associated values.
     package let enumeration: Enumeration?
-    /// A value that `NSManagedObject.setValue(_:forKey:)` takes, of a Swift value: composites are dictionaries with the elements that
-    /// are not nil. `nil` for nil.
+    /// A value that `NSManagedObject.setValue(_:forKey:)` takes, of a Swift value: composites are dictionaries with the
+    /// elements that are not nil. `nil` for nil.
     package let encode: (_ value: Any) throws -> Any?
     /// The Swift value, of what `NSManagedObject.value(forKey:)` gives. Of an optional type where ``isOptional``.
     ///
     /// - Throws: for a stored value that is none of the type's, such as a raw value without a case.
     package let decode: (_ stored: Any?) throws -> Any
-    /// Two different values of the Swift type without optionality, or one, or none if none could be made: what the layout was
-    /// learned from.
+    /// Two different values of the Swift type without optionality, or one, or none if none could be made: what the
+    /// layout was learned from.
     let samples: [Any]
 }

@@ -2,7 +2,8 @@ import Foundation
 
 /// What a type's decoder asked for.
 final class LayoutRecording {
-    /// The keys, in the order in which they were asked for first, with the type asked for; optional types without optionality.
+    /// The keys, in the order in which they were asked for first, with the type asked for; optional types without
+    /// optionality.
     private(set) var keys: [(name: String, type: Any.Type?)] = []
     /// Whether the decoder asked for anything but values by key: the value is then no composite.
     var isOpaque = false
@@ -63,7 +64,8 @@ private struct RecordingKeyedContainer<Key: CodingKey>: KeyedDecodingContainerPr
     let decoder: RecordingDecoder
     var codingPath: [any CodingKey] { [] }
 
-    /// The first case of an enumeration of keys, as which an enumeration with associated values is decoded. No key of a dictionary.
+    /// The first case of an enumeration of keys, as which an enumeration with associated values is decoded. No key of a
+    /// dictionary.
     var allKeys: [Key] {
         decoder.recording.isOpaque = true
         guard let cases = TypeMetadata.cases(of: Key.self), cases.isPlain else { return [] }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Makes values of types that are known at run time only: from which the layout of structs is learned, and names of key paths.
+/// Makes values of types that are known at run time only: from which the layout of structs is learned, and names of key
+/// paths.
 enum SampleValues {
     /// What types can be within each other.
     static let maximumDepth = 16

@@ -24,7 +24,8 @@ struct ScalarForm: @unchecked Sendable {
         self.isArchivable = isArchivable
     }
 
-    /// Integers as their own bits: unsigned ones beyond `Int64.max` are stored as negative numbers and read back as they were.
+    /// Integers as their own bits: unsigned ones beyond `Int64.max` are stored as negative numbers and read back as
+    /// they were.
     private static func integer<Value: FixedWidthInteger & Sendable>(
         _ type: NSAttributeType, _: Value.Type
     ) -> ScalarForm {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The stored properties of a struct, with the keys under which its decoder asks for them.
 ///
-/// The decoder is given made-up values and notes what it is asked for; the properties' names and types are those of the value that comes
-/// out of it. So names are those of the source, whatever the coding keys are.
+/// The decoder is given made-up values and notes what it is asked for; the properties' names and types are those of the
+/// value that comes out of it. So names are those of the source, whatever the coding keys are.
 struct StructLayout {
     struct Member {
         /// The name of the stored property.

@@ -2,8 +2,8 @@ import Foundation
 
 /// What Swift's type metadata says of a type: its kind, and the cases of an enumeration.
 ///
-/// The layout of metadata is fixed by the ABI (`docs/ABI/TypeMetadata.rst` of the Swift repository), as is the memory of an enumeration
-/// without associated values: a number, counted from 0 in the order of the cases.
+/// The layout of metadata is fixed by the ABI (`docs/ABI/TypeMetadata.rst` of the Swift repository), as is the memory
+/// of an enumeration without associated values: a number, counted from 0 in the order of the cases.
 enum TypeMetadata {
     enum Kind { case structure, enumeration, optional, tuple, classType, other }
 
@@ -29,7 +29,8 @@ enum TypeMetadata {
         var isPlain: Bool { payloadCount == 0 && !names.isEmpty }
     }
 
-    /// The cases of an enumeration; `nil` for another type, and where the program was built without reflection metadata.
+    /// The cases of an enumeration; `nil` for another type, and where the program was built without reflection
+    /// metadata.
     static func cases(of type: Any.Type) -> Cases? {
         guard kind(of: type) == .enumeration else { return nil }
         let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
