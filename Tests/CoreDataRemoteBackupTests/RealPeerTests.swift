@@ -1,13 +1,13 @@
 import CoreDataToolkit
 import Foundation
+import RemoteServers
 import TestSupport
 import Testing
 
 @testable import CoreDataRemoteBackup
 
-/// The same against servers of others, where the environment names some:
+/// The same against servers of others: moto and wsgidav, which the tests start, or those that the environment names:
 ///
-///     moto_server -p 5000 &
 ///     S3_ENDPOINT=http://127.0.0.1:5000 S3_BUCKET=backups swift test --filter RealPeerTests
 ///     WEBDAV_FOLDER=http://127.0.0.1:8080/backups WEBDAV_USER=ann WEBDAV_PASSWORD=… swift test --filter RealPeerTests
 ///
@@ -15,43 +15,51 @@ import Testing
 @Suite(.timeLimit(.minutes(Sanitizer.minutes(5)))) struct RealPeerTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    @Test(.enabled(if: environment["S3_ENDPOINT"] != nil, "S3_ENDPOINT names no service"))
+    @Test(.enabled(if: ContinuousIntegration.isOn, "\(ContinuousIntegration.isOff)"))
+    func serversAreInstalled() { #expect(RealServer.isInstalled, "\(RealServer.missing)") }
+
+    @Test(.enabled(if: environment["S3_ENDPOINT"] != nil || RealServer.isInstalled, "\(RealServer.missing)"))
     func anS3Service() async throws {
         let names = Self.environment
-        let endpoint = try #require(URL(string: names["S3_ENDPOINT"] ?? ""))
+        let named = names["S3_ENDPOINT"].flatMap { URL(string: $0) }
+        let endpoint = try named ?? RealServer.shared(.s3).url
+        let bucket = named == nil ? RealServer.bucket : names["S3_BUCKET"] ?? "backups"
         func destination(secret: String) throws -> S3Destination {
             try S3Destination(
-                endpoint: endpoint, bucket: names["S3_BUCKET"] ?? "backups", prefix: "open core/data/",
+                endpoint: endpoint, bucket: bucket, prefix: "open core/data/",
                 region: names["S3_REGION"] ?? "us-east-1",
                 credentials: S3Credentials(accessKey: names["S3_ACCESS_KEY"] ?? "test", secretKey: secret))
         }
         try await story(try destination(secret: names["S3_SECRET_KEY"] ?? "test"))
-        try await manyAreListed(try destination(secret: names["S3_SECRET_KEY"] ?? "test"))
+        // More than a page: our service lists 20 at once.
+        try await manyAreListed(
+            try destination(secret: names["S3_SECRET_KEY"] ?? "test"), count: named == nil ? 45 : 1005)
         guard names["S3_CHECKS_SIGNATURES"] != nil else { return }
         await #expect(throws: ToolkitError.self) { try await destination(secret: "wrong").list() }
     }
 
     /// More than a service lists at once.
-    private func manyAreListed(_ destination: S3Destination) async throws {
+    private func manyAreListed(_ destination: S3Destination, count: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("peer-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("a.zip")
         try Data([1]).write(to: file)
-        let names = (0..<1005).map { "many-\($0).zip" }
+        let names = (0..<count).map { "many-\($0).zip" }
         for name in names { try await destination.store(file, as: name) }
         let listed = try await destination.list().map(\.name)
         for name in names { try await destination.delete(name) }
         #expect(Set(listed) == Set(names))
     }
 
-    @Test(.enabled(if: environment["WEBDAV_FOLDER"] != nil, "WEBDAV_FOLDER names no folder"))
+    @Test(.enabled(if: environment["WEBDAV_FOLDER"] != nil || RealServer.isInstalled, "\(RealServer.missing)"))
     func aWebDAVServer() async throws {
         let names = Self.environment
-        let folder = try #require(URL(string: names["WEBDAV_FOLDER"] ?? ""))
-        let credentials = names["WEBDAV_USER"].map {
-            WebDAVCredentials(user: $0, password: names["WEBDAV_PASSWORD"] ?? "")
-        }
+        let named = names["WEBDAV_FOLDER"].flatMap { URL(string: $0) }
+        let folder = try named ?? RealServer.shared(.webDAV).url.appendingPathComponent("Backups")
+        let user = named == nil ? RealServer.user : names["WEBDAV_USER"]
+        let password = named == nil ? RealServer.password : names["WEBDAV_PASSWORD"] ?? ""
+        let credentials = user.map { WebDAVCredentials(user: $0, password: password) }
         try await story(try WebDAVDestination(folder: folder, credentials: credentials))
     }
 

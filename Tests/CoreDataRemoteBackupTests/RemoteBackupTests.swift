@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataToolkit
 import Foundation
+import RemoteServers
 import TestSupport
 import Testing
 

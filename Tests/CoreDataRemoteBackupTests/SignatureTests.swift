@@ -2,7 +2,7 @@ import CoreDataDigests
 import Foundation
 import Testing
 
-@testable import CoreDataRemoteBackup
+@testable import CoreDataRemote
 
 /// The examples that Amazon publishes for Signature Version 4, and RFC 4231 for HMAC.
 @Suite struct SignatureTests {

@@ -1,0 +1,2 @@
+// Credentials and limits, which the places of CoreDataRemoteSync use as well.
+@_exported import CoreDataRemote
