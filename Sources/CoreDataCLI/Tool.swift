@@ -8,7 +8,7 @@ import Foundation
 
 /// The command line of OpenCoreData.
 ///
-/// Exits with 0 when all is well, 1 when a command found something wrong in data, 2 when it could not do its work.
+/// The exit code is 0 on success, 1 if a command found problems in data, and 2 if it failed.
 struct Tool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "coredata",
@@ -32,14 +32,15 @@ struct Tool: ParsableCommand {
             """,
         subcommands: [
             ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self,
-            GenerateDataCommand.self, HistoryCommand.self, MigrateCommand.self, MappingCommand.self, PortCommand.self,
+            GenerateDataCommand.self, HistoryCommand.self, SyncCommand.self, MigrateCommand.self, MappingCommand.self,
+            PortCommand.self,
         ])
 
-    /// What `--version` prints: this package's version, and that of Apple's framework whose behaviour it follows.
+    /// The output of `--version`: the version of this package, and of Apple's framework whose behaviour it follows.
     static let versionText = "coredata \(ToolVersion.text) (behaves as Core Data \(Int(NSCoreDataVersionNumber)))"
 }
 
-/// The version of the package; CHANGELOG.md has its changes.
+/// The version of the package; CHANGELOG.md lists its changes.
 enum ToolVersion {
     static let text = "0.1.0-dev"
 }
@@ -52,7 +53,7 @@ enum Main {
             PostgreSQLStore.register()
         #endif
         let code = run()
-        // What was printed may not have come through.
+        // Writing the buffered output may have failed.
         do { try Terminal.finishOutput() } catch {
             Terminal.note(ErrorText.headed(error))
             exit(2)
@@ -60,15 +61,15 @@ enum Main {
         exit(code)
     }
 
-    /// - Returns: what the tool exits with.
+    /// - Returns: the exit code.
     private static func run() -> Int32 {
-        // Not an option of the tool's, which would be taken for that of commands that have a `--version` of their own.
+        // It is not an option of the parser, which would also accept it for commands with a `--version` of their own.
         if CommandLine.arguments.dropFirst().first == "--version" {
             print(Tool.versionText)
             return 0
         }
         let arguments = Array(CommandLine.arguments.dropFirst())
-        // The parser shows the help of what it knows, and says nothing of the rest.
+        // The parser shows the help of the known part, and ignores the rest.
         if arguments.first == "help", let unknown = UnknownCommand(in: arguments) {
             Terminal.note("error: \(unknown.message)")
             return 2
@@ -82,7 +83,7 @@ enum Main {
         } catch {
             let code = Tool.exitCode(for: error)
             if code.isSuccess {
-                // Help was asked for.
+                // The user asked for help.
                 print(Tool.fullMessage(for: error))
                 return 0
             }

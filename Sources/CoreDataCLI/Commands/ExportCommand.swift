@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata export`
+/// The command `coredata export`.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -96,8 +96,8 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    /// Whether more than one entity was asked for: how many the store has does not matter, so that a program which reads
-    /// what was written finds the same form in every store.
+    /// Whether the user requested several entities. The number of entities in the store does not matter, so that
+    /// programs that read the output find the same format for every store.
     private var namesSeveral: Bool { entity.count != 1 }
 
     private func plans(_ opened: OpenStore) throws -> [ExportPlan] {
@@ -151,7 +151,7 @@ struct ExportCommand: ParsableCommand {
         var total = 0
         for plan in plans {
             var objects = ObjectStream(opened.makeContext(), entity: plan.entity)
-            // Subentities have properties of their own, and are exported as themselves.
+            // Subentities have additional properties, and are exported separately.
             objects.includesSubentities = false
             objects.sortDescriptors = [NSSortDescriptor(key: "self", ascending: true)]
             objects.prefetched = plan.prefetched
@@ -169,7 +169,7 @@ struct ExportCommand: ParsableCommand {
 }
 
 extension RecordFormat {
-    /// Whether one file has records of several entities: those of NDJSON tell it by their IDs.
+    /// Returns whether one file can contain records of several entities: in NDJSON, their IDs contain the entity.
     fileprivate func hasSeveralEntities(withIDs: Bool) -> Bool {
         switch self {
         case .json, .xml: true

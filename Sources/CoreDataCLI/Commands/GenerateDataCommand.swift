@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata generate-data`
+/// The command `coredata generate-data`.
 struct GenerateDataCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate-data",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `coredata history …`
+/// The command group `coredata history`.
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",

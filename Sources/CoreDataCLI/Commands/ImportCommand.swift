@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata import`
+/// The command `coredata import`.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -117,7 +117,7 @@ struct ImportCommand: ParsableCommand {
         if run.summary.skipped > 0 || !run.summary.missing.isEmpty { throw ExitCode(1) }
     }
 
-    /// `--map`, by the names of fields.
+    /// Returns the `--map` options by field name.
     private func maps(of entity: NSEntityDescription?) throws -> [String: String] {
         var maps: [String: String] = [:]
         for option in map {
@@ -146,7 +146,7 @@ struct ImportCommand: ParsableCommand {
             return [ImportSource(records: try source(file, format, entity?.name))]
         }
         return try ImportSource.files(in: file, of: opened, format: format, only: entity) { path, format in
-            // The name of the file tells the entity, also of a JSON or XML file that has one kind of records.
+            // The file's name is the entity, also for a JSON or XML file with one kind of records.
             try source(path, format, nil)
         }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `coredata mapping …`
+/// The command group `coredata mapping`.
 struct MappingCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mapping",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `coredata migrate …`
+/// The command group `coredata migrate`.
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",

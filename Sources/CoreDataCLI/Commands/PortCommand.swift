@@ -1,10 +1,11 @@
 import ArgumentParser
 
-/// `coredata port`
+/// The command `coredata port`.
 struct PortCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "port",
         abstract: "Rewrites Swift sources for Apple's Core Data so that they compile here.",
+        usage: "coredata port [<options>] <path>",
         discussion: """
             Rewrites what needs the Objective-C runtime or a module that exists on Apple's platforms only: @objc, \
             #keyPath, #selector of observers and properties, override init(entity:insertInto:), overrides in \
@@ -24,6 +25,7 @@ struct PortCommand: ParsableCommand {
               coredata port Sources/Model --output Ported/Model
               coredata port Sources/Model --in-place
               coredata port Sources/Model --check
+              coredata port Sources/Model --json | jq '.files[].remarks[].message'
             """)
 
     @Argument(help: "A Swift file, or a folder with all Swift files of a module.", completion: .file())
@@ -41,6 +43,9 @@ struct PortCommand: ParsableCommand {
     @Flag(help: "Write nothing; exit with 1 when something would change, or must be seen to by hand.")
     var check = false
 
+    @Flag(help: "Print the changes, what is left out and why as JSON.")
+    var json = false
+
     func validate() throws {
         if [output != nil, inPlace, check].count(where: { $0 }) > 1 {
             throw ValidationError("Give one of --output, --in-place and --check.")
@@ -54,6 +59,7 @@ struct PortCommand: ParsableCommand {
         if force { arguments.append("--force") }
         if inPlace { arguments.append("--in-place") }
         if check { arguments.append("--check") }
+        if json { arguments.append("--json") }
         try PortTool(for: "coredata port").run(arguments)
     }
 }

@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata query`
+/// The command `coredata query`.
 struct QueryCommand: ParsableCommand {
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case table, json, ndjson, csv
@@ -52,7 +52,7 @@ struct QueryCommand: ParsableCommand {
     @Option(name: .customLong("where"), help: ArgumentHelp("Only what this selects.", valueName: "predicate"))
     var predicate: String?
 
-    // A value such as -name is no option.
+    // A value such as -name is not an option.
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Key paths to sort by; '-' before one turns it round.", valueName: "a,-b.c"))
@@ -129,7 +129,7 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    // MARK: What to print
+    // MARK: Printed properties
 
     private func listEntities() throws {
         try StoreFile.checkExists(store)
@@ -150,7 +150,7 @@ struct QueryCommand: ParsableCommand {
         guard let found else {
             throw ToolFailure("There is no \(reference.entity)/p\(reference.key) in \(StoreFile.shown(store)).")
         }
-        // Of a subentity, perhaps, which has more properties.
+        // The object's entity may be a subentity with more properties.
         let entity = try opened.entity(named: found)
         var objects = ObjectStream(context, entity: entity)
         objects.predicate = NSPredicate(format: "self == %@", argumentArray: [id])
@@ -163,7 +163,7 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func sortDescriptors(of entity: NSEntityDescription) throws -> [NSSortDescriptor] {
-        // Groups stay together when they are sorted by first.
+        // Sorting by the group first keeps each group together.
         let names = (group.map { [$0] } ?? []) + Self.names(sort)
         return try names.map { name in
             let isDescending = name.hasPrefix("-")
@@ -175,7 +175,8 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    /// What `--select` names, else attributes, to-one and to-many relationships, each by name.
+    /// Returns the properties of `--select`; by default attributes, then to-one and to-many relationships, each by
+    /// name.
     private func columns(of entity: NSEntityDescription) throws -> [PropertyPath] {
         let names = Self.names(select)
         if !names.isEmpty { return try names.map { try PropertyPath($0, of: entity) } }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `coredata store …`
+/// The command group `coredata store`.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",

@@ -3,7 +3,7 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// `coredata store copy`
+/// The command `coredata store copy`.
 struct StoreCopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy",
@@ -55,7 +55,7 @@ struct StoreCopyCommand: ParsableCommand {
         let (from, to) = (StoreFile.url(source), StoreFile.url(destination))
         let sourceType = StoreTools.type(ofStoreAt: from)
         let found = try modelOptions.resolved(for: source)
-        // Not a model for looking into stores: the copy keeps a copy of it.
+        // Do not use a model adapted for reading: the new store caches the model.
         let coordinator = try NSPersistentStoreCoordinator(
             validating: NSManagedObjectModel(document: found.document))
         let store = try coordinator.addPersistentStore(
@@ -80,7 +80,7 @@ struct StoreCopyCommand: ParsableCommand {
         guard copy.differences.isEmpty else { throw ExitCode(1) }
     }
 
-    /// Whether what a copy has got done is there to be gone on with.
+    /// Returns whether the completed part of the copy is kept, so that the copy can be resumed.
     private func isKept(after error: any Error) -> Bool {
         guard let error = error as? CocoaError else { return false }
         return storeType == .sqlite && ![.fileWriteOutOfSpace, .fileWriteFileExists].contains(error.code)
@@ -128,7 +128,7 @@ struct StoreCopyCommand: ParsableCommand {
         }
     }
 
-    /// A bar that closures can move.
+    /// A progress bar that closures can update.
     private final class Bar {
         private var bar = ProgressBar("Copying", unit: "objects")
         private(set) var count = 0

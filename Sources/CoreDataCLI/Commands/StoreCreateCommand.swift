@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata store create`
+/// The command `coredata store create`.
 struct StoreCreateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",

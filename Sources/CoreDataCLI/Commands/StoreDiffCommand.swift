@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata store diff`
+/// The command `coredata store diff`.
 struct StoreDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

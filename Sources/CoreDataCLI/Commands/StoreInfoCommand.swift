@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata store info`
+/// The command `coredata store info`.
 struct StoreInfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -31,9 +31,9 @@ struct StoreInfoCommand: ParsableCommand {
         }
     }
 
-    /// Lines for people.
+    /// Returns the report as text.
     static func text(_ report: PersistentStoreReport, width: Int? = nil) -> String {
-        // Without tables and numbers.
+        // A single-file store has no tables and no entity numbers.
         let isOneFile = [NSXMLStoreType, NSBinaryStoreType].contains(report.type)
         var facts = TextTable([.init(title: ""), .init(title: "")])
         facts.rows = [

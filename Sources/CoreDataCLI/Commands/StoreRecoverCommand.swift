@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata store recover`
+/// The command `coredata store recover`.
 struct StoreRecoverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover",
@@ -53,7 +53,9 @@ struct StoreRecoverCommand: ParsableCommand {
                 at: URL(fileURLWithPath: file.path), to: URL(fileURLWithPath: output),
                 model: found.map { try NSManagedObjectModel(document: $0.document) },
                 configuration: found?.configuration)
-        } catch let error as CocoaError where found == nil && StoreFile.isDatabase(file.path) {
+        } catch let error as CocoaError {
+            // Errors of other commands suggest this command.
+            guard found == nil, StoreFile.isDatabase(file.path) else { throw ToolFailure(ErrorText.describe(error)) }
             throw ToolFailure("\(ErrorText.describe(error))\nWith --model it may be readable: name the store's model.")
         }
         if json {
@@ -68,7 +70,8 @@ struct StoreRecoverCommand: ParsableCommand {
         if !recovery.isComplete { throw ExitCode(1) }
     }
 
-    /// The model that fits the store; where the store is too damaged to tell, the one that is given, or what is left of its copy.
+    /// Returns the model that fits the store. If damage prevents the check, it is the model that the user named, or the
+    /// rest of the cached model.
     private func model(of file: String) throws -> StoreModel? {
         if let found = try? modelOptions.resolved(for: file) { return found }
         guard let path = modelOptions.model else { return nil }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata store verify`
+/// The command `coredata store verify`.
 struct StoreVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -51,14 +51,14 @@ struct StoreVerifyCommand: ParsableCommand {
         if !verification.isPassed { throw ExitCode(1) }
     }
 
-    /// The store's model; `nil` where the damage is in what the store says of it, which is a finding like others.
+    /// Returns the store's model; `nil` if the store's metadata are damaged, which is reported as a finding.
     private func model() throws -> StoreModel? {
         do { return try modelOptions.resolved(for: store) } catch let error as CocoaError
             where error.code == .fileReadCorruptFile && modelOptions.model == nil
         { return nil }
     }
 
-    /// `Shop.sqlite: 2 problems, 1 warning`
+    /// Returns a summary: `Shop.sqlite: 2 problems, 1 warning`.
     private static func summary(of verification: PersistentStoreVerification, _ store: String) -> String {
         func count(_ severity: PersistentStoreVerification.Severity, _ word: String) -> String? {
             let count = verification.findings.count { $0.severity == severity }

@@ -1,27 +1,27 @@
 import ArgumentParser
 import CoreDataToolkit
 
-/// A word that stands where a command belongs and names none.
+/// A word in the position of a command that is not the name of one.
 ///
 ///     coredata qurey Shop.sqlite      // There is no command 'qurey'. Did you mean 'coredata query'?
 ///     coredata lint Shop.momd         // There is no command 'lint'. Did you mean 'coredata model lint'?
 struct UnknownCommand {
-    /// The names before the word, which are commands: `store` of `store inof`.
+    /// The command names before the word: `store` of `store inof`.
     private let path: [String]
-    /// The word as it was typed.
+    /// The word as the user typed it.
     private let word: String
-    /// The names that the word may have been, of commands at this place.
+    /// The valid command names in this position.
     private let names: [String]
 
-    /// The first word of a command line that should name a command and does not; `nil` where every such word does.
+    /// Finds the first word of a command line that should be a command name and is not; `nil` if there is none.
     init?(in arguments: [String]) {
         var path: [String] = []
         var children = Self.children(of: Tool.self)
         for argument in arguments {
-            // No group of commands has an option that takes a value.
+            // No command group has an option with a value.
             if argument.hasPrefix("-") { continue }
             guard !children.isEmpty else { return nil }
-            // The names behind it are those of a command.
+            // The names after `help` are those of a command.
             if path.isEmpty, argument == "help" { continue }
             guard let child = children.first(where: { $0.name == argument }) else {
                 self.path = path
@@ -35,7 +35,7 @@ struct UnknownCommand {
         return nil
     }
 
-    /// What to say of it, with the commands that may have been meant.
+    /// The error message, with suggested commands.
     var message: String {
         let sentence = "There is no command '\((path + [word]).joined(separator: " "))'. "
         let suggestions = suggestions.map { "'coredata \($0.joined(separator: " "))'" }
@@ -45,7 +45,8 @@ struct UnknownCommand {
         return sentence + "Did you mean \(suggestions.joined(separator: " or "))?"
     }
 
-    /// A command of another group that has this very name, else the nearest name here, else the nearest anywhere.
+    /// The suggestions: a command with this name in another group, else the most similar name here, else the most
+    /// similar anywhere.
     private var suggestions: [[String]] {
         let leaves = Self.leaves(of: Tool.self, at: [])
         let same = leaves.filter { $0.last == word }
@@ -61,7 +62,7 @@ struct UnknownCommand {
         command.configuration.subcommands.map { ($0._commandName, $0) }
     }
 
-    /// The commands below that have no commands below them, each by all its names.
+    /// Returns the commands without subcommands below a command, each with all its names.
     private static func leaves(of command: any ParsableCommand.Type, at path: [String]) -> [[String]] {
         let children = children(of: command)
         return children.isEmpty ? [path] : children.flatMap { leaves(of: $0.type, at: path + [$0.name]) }

@@ -1,10 +1,10 @@
 import CoreData
 import CoreDataToolkit
 
-/// A field of the records of an entity: its name, and its value in an object.
+/// A field of an entity's records: its name, and the function that reads its value.
 struct ExportColumn {
     let name: String
-    /// The relationship to read with many objects at once.
+    /// The relationship to prefetch for many objects.
     let prefetched: String?
     let read: (NSManagedObject) -> CellValue
 
@@ -14,7 +14,7 @@ struct ExportColumn {
         self.read = read
     }
 
-    /// The value at the end of a key path; a list where that goes through a to-many.
+    /// Makes a column for a key path; its value is a list if the path contains a to-many.
     static func path(_ text: String, of entity: NSEntityDescription) throws -> ExportColumn {
         let path = try PropertyPath(text, of: entity)
         return ExportColumn(path.text, prefetched: ObjectPrinter.prefetched([path]).first) {
@@ -22,13 +22,13 @@ struct ExportColumn {
         }
     }
 
-    /// The IDs of what the relationship leads to.
+    /// Makes a column with the IDs of a relationship's objects.
     ///
-    /// - Parameter isFlat: whether several stand in one text, with blanks between them.
+    /// - Parameter isFlat: whether several IDs are one text, separated by blanks.
     static func reference(_ relationship: NSRelationshipDescription, isFlat: Bool) -> ExportColumn {
         let name = relationship.name
         guard relationship.isToMany else {
-            // The object that is pointed to need not be read.
+            // Do not read the destination object: its ID suffices.
             return ExportColumn(name) { object in
                 (object.value(forKey: name) as? NSManagedObject).map(PropertyPath.reference) ?? .null
             }
@@ -40,7 +40,7 @@ struct ExportColumn {
         }
     }
 
-    /// An object for each object that the relationship leads to, with these of its attributes.
+    /// Makes a column with nested objects for a relationship, which contain these attributes.
     static func nested(_ relationship: NSRelationshipDescription, _ names: [String]) throws -> ExportColumn {
         guard let destination = relationship.destinationEntity else { return ExportColumn("") { _ in .null } }
         let paths = try names.map { try PropertyPath($0, of: destination) }

@@ -1,28 +1,29 @@
 import CoreData
 import CoreDataToolkit
 
-/// What of an entity's objects is written, so that an import makes them again: their IDs, attributes that are stored, and what
-/// each relationship leads to. Derived attributes are written for other programs; an import leaves them to the store.
+/// The data of an entity's objects that an export contains, so that an import recreates them: their IDs, stored
+/// attributes, and the destinations of relationships. Derived attributes are written for other programs; an import
+/// ignores them.
 ///
 /// | Relationship | Written as |
 /// | --- | --- |
 /// | to an entity that `--unique` names | `"unit.name": "kg"`; nested `"unit": {"name": "kg"}` |
 /// | with IDs | `"unit": "x-coredata://…/Unit/p3"`, a to-many as a list of IDs |
-/// | without IDs | what the model's constraints tell apart; all that it holds, where it is its owner's alone |
-/// | to-many whose other side says the same already | not at all |
+/// | without IDs | the values of the model's constraints; for an object of this owner alone, its whole content |
+/// | to-many whose other side contains the same links | not written |
 struct ExportPlan {
     struct Options {
         var unique: UniqueAttributes
-        /// Whether objects have their IDs, and relationships those of what they lead to.
+        /// Whether objects have their IDs, and relationships the IDs of their destinations.
         var hasIDs: Bool
-        /// Whether what tells related objects apart stands in objects of its own.
+        /// Whether the identifying values of related objects are nested objects.
         var isNested: Bool
         var format: RecordFormat
     }
 
     let entity: NSEntityDescription
     private(set) var columns: [ExportColumn] = []
-    /// What is left out, with the reason.
+    /// The properties that are not written, with the reasons.
     private(set) var omissions: [String] = []
     private let options: Options
 
@@ -52,19 +53,20 @@ struct ExportPlan {
         }
     }
 
-    /// What to read with many objects at once.
+    /// The relationships to prefetch for many objects.
     var prefetched: [String] { Array(Set(columns.compactMap(\.prefetched))).sorted() }
 
     private var name: String { entity.name ?? "" }
 
-    /// Whether an attribute is stored, is not the store's own doing, and has a text form: an import sets it.
+    /// Returns whether an attribute is stored, is not computed by the store, and has a text form, so that an import
+    /// sets it.
     private static func isWritten(_ attribute: NSAttributeDescription) -> Bool {
         !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
             && !textless.contains(attribute.attributeType)
     }
 
-    /// An attribute's name; where there are no objects inside objects, the paths of a composite attribute's elements, unless these are
-    /// an enumeration's.
+    /// Returns an attribute's name. In formats without nested objects, these are the paths of a composite attribute's
+    /// elements, unless they represent an enumeration.
     private static func paths(of attribute: NSAttributeDescription, isNested: Bool) -> [String] {
         guard !isNested, StoredEnumeration(attribute) == nil,
             let composite = attribute as? NSCompositeAttributeDescription
@@ -73,7 +75,7 @@ struct ExportPlan {
             .map { "\(composite.name).\($0)" }
     }
 
-    /// XML has no attribute for no value, which a new object might have a default in place of.
+    /// Adds the list of attributes without value: XML cannot express nil, and a new object might get a default instead.
     private mutating func addNothing() {
         guard options.format == .xml, options.hasIDs else { return }
         let attributes = entity.attributesByName.values.filter {
@@ -125,7 +127,7 @@ struct ExportPlan {
         try add(relationship, by: unique)
     }
 
-    /// Whether the format has room for what tells the objects apart.
+    /// Returns whether the format can express the identifying values of the objects.
     private func canTell(_ relationship: NSRelationshipDescription, by unique: [String]) -> Bool {
         !relationship.isToMany || options.isNested || options.format.hasTypes && unique.count == 1
     }
@@ -140,7 +142,7 @@ struct ExportPlan {
 }
 
 extension NSRelationshipDescription {
-    /// Whether the object at the other end is this one's alone and goes with it.
+    /// Whether the object at the other end belongs only to this one and is deleted with it.
     fileprivate var isOwning: Bool {
         !isToMany && deleteRule == .cascadeDeleteRule && inverseRelationship.map { !$0.isToMany } ?? false
     }

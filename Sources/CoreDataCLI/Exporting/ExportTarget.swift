@@ -1,15 +1,15 @@
 import CoreDataToolkit
 import Foundation
 
-/// Where an export goes: one text, or a folder with a file for each entity.
+/// The target of an export: one text, or a folder with a file for each entity.
 enum ExportTarget {
     /// A path; `nil` for standard output.
     case text(String?)
     case folder(String)
 
     /// - Parameters:
-    ///   - output: `--output`; a folder that is there, or a path that ends in a slash, is a folder.
-    ///   - isForSeveral: whether one file has no room for what there is; then a name that tells no format is a folder's.
+    ///   - output: `--output`; an existing folder, or a path that ends in a slash, is a folder.
+    ///   - isForSeveral: whether one file cannot contain everything; a name without a known format is then a folder.
     init(_ output: String?, isForSeveral: Bool) {
         guard let output, output != "-" else {
             self = .text(nil)
@@ -25,8 +25,8 @@ enum ExportTarget {
         ModelOutput.path("\(entity).\(format.rawValue)", in: folder)
     }
 
-    /// - Throws: ``ToolFailure`` where a file is there already, unless it may be replaced, which a store never is: it may be the one that is
-    ///   read.
+    /// - Throws: ``ToolFailure`` if a file exists, unless it may be replaced. A store is never replaced: it may be the
+    ///   one that is being exported.
     static func check(_ path: String, isReplacing: Bool) throws {
         if isReplacing { return try checkIsNoStore(path) }
         guard !FileManager.default.fileExists(atPath: path) || !TextOutput.isReplaceable(path) else {

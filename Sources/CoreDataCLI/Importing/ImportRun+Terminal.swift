@@ -1,9 +1,9 @@
 import CoreDataToolkit
 
 extension ImportRun {
-    /// Runs with a progress bar, and lists on standard error what is left out.
+    /// Runs with a progress bar, and lists skipped records on standard error.
     ///
-    /// - Throws: the first failure; what was saved before it stays, and the message says how much that is.
+    /// - Throws: the first failure. Saved batches remain, and the message says how many records that are.
     mutating func runAtTerminal() throws {
         let bar = SharedBar(ProgressBar("Importing", unit: "records"))
         defer { bar.bar.finish() }
@@ -23,10 +23,11 @@ extension ImportRun {
         }
     }
 
-    /// How many invalid records are listed; the rest is only counted.
+    /// The maximum number of invalid records that are listed; others are only counted.
     private static var listedAtTerminal: Int { 20 }
 
-    /// Says which fields and `--map` options were for nothing, and what relationships lead to that nobody knows.
+    /// Prints the fields and `--map` options without effect, and the relationships whose objects could not be
+    /// identified.
     func noteLeftOut() {
         for plan in builders.plans {
             for (field, count) in plan.ignoredFields.sorted(by: { $0.key < $1.key }) {
@@ -56,7 +57,7 @@ extension ImportRun {
     }
 }
 
-/// A progress bar that a closure may move.
+/// A progress bar that a closure can update.
 private final class SharedBar {
     var bar: ProgressBar
 

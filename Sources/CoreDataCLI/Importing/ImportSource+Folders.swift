@@ -3,7 +3,7 @@ import CoreDataToolkit
 import Foundation
 
 extension ImportSource {
-    /// The files of a folder that are named like entities, those first whose objects others lead to.
+    /// Returns the files of a folder that are named after entities; destinations of relationships come first.
     static func files(
         in folder: String, of opened: OpenStore, format: RecordFormat?, only entity: NSEntityDescription?,
         make: (_ path: String, _ format: RecordFormat) throws -> RecordSource

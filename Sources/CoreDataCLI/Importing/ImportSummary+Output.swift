@@ -2,7 +2,7 @@ import CoreDataToolkit
 import Foundation
 
 extension ImportSummary {
-    /// Lines for people.
+    /// The summary as text.
     var text: String {
         var table = TextTable(
             [.init(title: "entity")] + ["created", "updated", "linked"].map { .init(title: $0, isRightAligned: true) })

@@ -2,9 +2,9 @@ import CoreData
 import CoreDataToolkit
 
 extension UniqueAttributes {
-    /// `--unique`, several of one entity together.
+    /// Parses the `--unique` options; several of one entity apply together.
     ///
-    /// - Throws: ``ToolFailure`` for an entity or attribute that does not exist.
+    /// - Throws: ``ToolFailure`` for an unknown entity or attribute.
     init(options: [String], in model: NSManagedObjectModel) throws {
         var named: [String: [String]] = [:]
         for option in options {

@@ -4,7 +4,7 @@ import CoreDataModel
 import CoreDataToolkit
 import Foundation
 
-/// A model and which of its versions, wherever a command looks at one.
+/// The arguments of a command that reads a model: its path and version.
 struct ModelInput: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -31,11 +31,11 @@ struct ModelInput: ParsableArguments {
     func document() throws -> ModelDocument { try versions().document(named: version, at: path) }
 }
 
-/// Models on disk, for the commands that look at them.
+/// Reads models from disk for commands.
 enum ModelFile {
     /// - Parameters:
-    ///   - infers: whether a store's tables tell its model, instead of the copy that it keeps.
-    ///   - hint: what else to do where a store keeps none.
+    ///   - infers: whether to infer the model from a store's tables instead of reading its cached model.
+    ///   - hint: an alternative to name in the message if a store has no cached model.
     static func versions(at path: String, infers: Bool = false, hint: String = "") throws -> ModelVersions {
         guard !path.isEmpty else { throw ToolFailure("The path of the model is empty.") }
         if path.hasSuffix(".json") { return try ModelJSONReader.read(FileBytes(path: path, name: path)) }
@@ -60,14 +60,14 @@ enum ModelFile {
             || url.lastPathComponent == "contents"
     }
 
-    /// - Throws: ``ValidationError`` where there is no such file: before anything else is said of it.
+    /// - Throws: ``ValidationError`` if the file does not exist; call it before other checks.
     static func validateIsThere(_ path: String) throws {
-        // Whether it can be reached shows when it is read.
+        // Whether a server is reachable is found out when it is read.
         guard !StoreFile.isOnServer(path), !FileManager.default.fileExists(atPath: path) else { return }
         throw ValidationError(path.isEmpty ? "The path of the model is empty." : "There is no file at \(path).")
     }
 
-    /// A model of a store's tables, with a remark of what it is worth.
+    /// Returns the model inferred from a store's tables, and prints a warning about its limits.
     static func inferred(from store: String) throws -> ModelDocument {
         let (document, doubts) = try ModelInspection.inferredModel(ofStoreAt: StoreFile.url(store))
         Terminal.note("note: the model was made of the store's tables; names and types are as near as these tell")
@@ -93,7 +93,7 @@ enum ModelFile {
 }
 
 extension ModelVersions {
-    /// The version of that name, or the current one.
+    /// Returns the version with the name, or the current one.
     func document(named name: String?, at path: String) throws -> ModelDocument {
         if let document = self[name ?? currentName] { return document }
         throw ToolFailure(
@@ -101,7 +101,8 @@ extension ModelVersions {
                 + Suggestion.text(for: name ?? currentName, among: versions.map(\.name)))
     }
 
-    /// The version of that name, or the current one if the model says which that is: nothing is migrated to one that was guessed.
+    /// Returns the version with the name, or the current one if the model names it: a migration never uses a guessed
+    /// version.
     func target(named name: String?, at path: String) throws -> ModelDocument {
         if name == nil, !saysWhichIsCurrent {
             throw ToolFailure(
@@ -114,10 +115,10 @@ extension ModelVersions {
         return try document(named: name, at: path)
     }
 
-    /// Whether there is one version only, or the model names its current one.
+    /// Whether there is only one version, or the model names its current one.
     var saysWhichIsCurrent: Bool { versions.count < 2 || namesCurrentVersion }
 
-    /// The version before that one, in the order of their names.
+    /// Returns the previous version, in the order of names.
     func previous(to name: String?) -> ModelDocument? {
         guard let index = versions.firstIndex(where: { $0.name == name ?? currentName }), index > 0 else { return nil }
         return versions[index - 1].document
@@ -125,7 +126,7 @@ extension ModelVersions {
 }
 
 extension URL {
-    /// The same file by a path from the working folder where it is in there, so that messages show what people typed.
+    /// The same file relative to the working folder, if it is inside, so that messages show the path that users typed.
     fileprivate var relativeToWorkingFolder: URL {
         let folder = FileManager.default.currentDirectoryPath + "/"
         let path = standardizedFileURL.path
@@ -134,7 +135,7 @@ extension URL {
     }
 }
 
-/// What is printed for programs.
+/// Prints JSON output.
 enum JSONOutput {
     static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -143,7 +144,7 @@ enum JSONOutput {
     }
 }
 
-/// How a command that reports tells its result.
+/// The output format of a command with a report.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json

@@ -2,14 +2,14 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Where a command writes a model.
+/// The output path of a command that writes a model.
 struct ModelOutput {
     let path: String
     var url: URL { URL(fileURLWithPath: path) }
 
     /// - Parameters:
-    ///   - isReplacing: whether something that is there may be replaced.
-    ///   - hint: what to say where it may not.
+    ///   - isReplacing: whether existing files may be replaced.
+    ///   - hint: the hint in the message if they may not.
     init(_ path: String, isReplacing: Bool, hint: String = "--force replaces it") throws {
         self.path = path
         if isReplacing { try ExportTarget.checkIsNoStore(path) }
@@ -18,11 +18,11 @@ struct ModelOutput {
         }
     }
 
-    /// Runs what writes there; see ``writing(_:_:)``.
+    /// Runs the function that writes the output; see ``writing(_:_:)``.
     @discardableResult
     func writing<R>(_ body: (URL) throws -> R) throws -> R { try Self.writing(path) { try body(url) } }
 
-    /// Runs what writes there; a failure then says where and why.
+    /// Runs the function that writes the output; a failure then names the path and the cause.
     @discardableResult
     static func writing<R>(_ path: String, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as ModelFailure { throw error } catch let error as ToolFailure {
@@ -47,7 +47,7 @@ struct ModelOutput {
         }
     }
 
-    /// A path in a folder as a user would write it.
+    /// Returns a path in a folder as a user would type it.
     static func path(_ name: String, in folder: String) -> String {
         if folder == "." { return name }
         return folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
@@ -55,13 +55,13 @@ struct ModelOutput {
 }
 
 extension ModelVersions {
-    /// Tells what the reader found suspicious, on standard error.
+    /// Prints the reader's warnings on standard error.
     func noteWarnings() {
         for diagnostic in diagnostics + versions.flatMap(\.document.diagnostics) where diagnostic.severity == .warning {
             Terminal.note(diagnostic.rendered)
         }
     }
 
-    /// How many versions there are, in words.
+    /// The number of versions as text.
     var countText: String { Grouped.text(versions.count, "version") }
 }

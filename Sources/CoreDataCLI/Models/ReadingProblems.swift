@@ -1,6 +1,6 @@
 import CoreDataPrimitives
 
-/// What was found wrong in a file, with the lines to quote.
+/// Collects the problems in a file, with the lines to quote.
 final class ReadingProblems {
     private(set) var diagnostics: [Diagnostic] = []
     private let sourceLines: [Substring]

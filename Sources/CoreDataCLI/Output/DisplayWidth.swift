@@ -1,10 +1,10 @@
-/// How many columns a text takes on a terminal: two for wide East Asian letters and emoji, none for marks.
+/// Computes the number of terminal columns of a text: two for wide East Asian letters and emoji, none for marks.
 enum DisplayWidth {
     static func of(_ text: String) -> Int {
         text.reduce(0) { $0 + of($1) }
     }
 
-    /// The text, or as much of its beginning as fits, with an ellipsis.
+    /// Returns the text, truncated with an ellipsis if it does not fit.
     static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         var result = ""
@@ -29,7 +29,7 @@ enum DisplayWidth {
         return isEmoji || isWide(scalar.value) ? 2 : 1
     }
 
-    /// Ranges of Unicode's East Asian Width `W` and `F`.
+    /// Returns whether the scalar has Unicode's East Asian Width `W` or `F`.
     private static func isWide(_ value: UInt32) -> Bool {
         switch value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far long work is, on one line of a terminal; silent where standard error is none.
+/// A progress bar on one line of a terminal; silent if standard error is not a terminal.
 ///
 ///     Importing  [██████████▌         ]  52 %  12,400 records
 struct ProgressBar {
@@ -16,7 +16,7 @@ struct ProgressBar {
         self.isShown = isShown
     }
 
-    /// Draws at most ten times a second.
+    /// Updates the bar; draws at most ten times per second.
     mutating func update(fraction: Double, count: Int) {
         guard isShown else { return }
         let now = ContinuousClock.now
@@ -25,7 +25,7 @@ struct ProgressBar {
         Terminal.writeError("\r\u{1B}[K" + Self.line(title, fraction: fraction, count: count, unit: unit))
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     func finish() {
         if isShown, lastDrawn != nil { Terminal.writeError("\r\u{1B}[K") }
     }
@@ -42,9 +42,9 @@ struct ProgressBar {
     }
 }
 
-/// Numbers for people: `12,400`.
+/// Formats numbers for people: `12,400`.
 enum Grouped {
-    /// `1 file`, `2,000 files`
+    /// Returns `1 file`, `2,000 files`.
     static func text(_ number: Int, _ word: String, many: String? = nil) -> String {
         "\(text(number)) \(number == 1 ? word : many ?? word + "s")"
     }

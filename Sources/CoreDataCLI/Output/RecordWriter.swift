@@ -2,13 +2,13 @@ import CoreDataToolkit
 
 /// Writes records in one of the formats that a ``RecordReader`` reads.
 ///
-/// A nested value, such as the name of an item's unit, is a field with a dot in its name: `unit.name`. JSON writes
-/// lists, the other formats cannot.
+/// A nested value, such as the name of an item's unit, is a field with a dot in its name: `unit.name`. Only JSON can
+/// write lists.
 protocol RecordWriter {
-    /// Begins the records of an entity.
+    /// Starts the records of an entity.
     mutating func begin(_ entity: String, columns: [String]) throws
     mutating func write(_ values: [CellValue]) throws
-    /// Ends everything.
+    /// Ends the output.
     mutating func end() throws
 }
 
@@ -24,7 +24,7 @@ extension RecordFormat {
     }
 }
 
-/// An array of objects; of several entities an object with an array for each.
+/// Writes an array of objects; for several entities, an object with an array for each.
 struct JSONRecordWriter: RecordWriter {
     private let output: TextOutput
     private let isKeyedByEntity: Bool
@@ -60,13 +60,13 @@ struct JSONRecordWriter: RecordWriter {
         try output.write((recordCount == 0 ? "]" : "\n]") + (isKeyedByEntity ? "\n}\n" : "\n"))
     }
 
-    /// - Parameter names: in quotes already.
+    /// - Parameter names: the names in quotes.
     static func object(_ names: [String], _ values: [CellValue]) -> String {
         "{" + zip(names, values).map { "\($0): \($1.json)" }.joined(separator: ", ") + "}"
     }
 }
 
-/// One object a line.
+/// Writes one object per line.
 struct NDJSONRecordWriter: RecordWriter {
     private let output: TextOutput
     private var columns: [String] = []
@@ -82,7 +82,7 @@ struct NDJSONRecordWriter: RecordWriter {
     mutating func end() throws {}
 }
 
-/// A row of names, then one row a record; an empty text is `""`, nothing is nothing.
+/// Writes a row of names, then one row per record; an empty text is `""`, nil is an empty field.
 struct CSVRecordWriter: RecordWriter {
     private let output: TextOutput
 
@@ -93,7 +93,7 @@ struct CSVRecordWriter: RecordWriter {
     }
 
     mutating func write(_ values: [CellValue]) throws {
-        // A row of one empty field would be a blank line, which readers skip.
+        // A row with one empty field would be a blank line, which readers ignore.
         let row = values.map { $0.text.map(Self.field) ?? "" }.joined(separator: ",")
         try output.write((row.isEmpty ? "\"\"" : row) + "\n")
     }
@@ -106,7 +106,7 @@ struct CSVRecordWriter: RecordWriter {
     }
 }
 
-/// One element a record, named like its entity, with an attribute for each value; nothing is no attribute.
+/// Writes one element per record, named after its entity, with an attribute for each value; nil has no attribute.
 struct XMLRecordWriter: RecordWriter {
     private let output: TextOutput
     private var entity = ""

@@ -1,12 +1,12 @@
 import CoreDataPrimitives
 import Foundation
 
-/// Where people and programs read what the tool says.
+/// The standard streams of the tool.
 enum Terminal {
-    /// Whether standard error is a terminal, so that a person may look at progress.
+    /// Whether standard error is a terminal, so that progress is shown.
     static let showsProgress = isTerminal(STDERR_FILENO) && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-    /// How many letters a line of standard output has; `nil` where that is no terminal, and nothing is to be cut.
+    /// The number of columns of standard output; `nil` if it is not a terminal, so that nothing is truncated.
     static var width: Int? {
         guard isTerminal(STDOUT_FILENO) else { return nil }
         #if !os(Windows)
@@ -17,22 +17,22 @@ enum Terminal {
     }
 
     static func writeError(_ text: String) {
-        // Where it is closed or full there is nobody to tell.
+        // Ignore errors: if standard error is closed or full, they cannot be reported.
         try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
     }
 
-    /// A line for people on standard error, apart from the output.
+    /// Writes a line for people to standard error.
     static func note(_ text: String) { writeError(text + "\n") }
 
-    /// Puts something in the place of standard input, output and error where the caller has closed them: else the next file
-    /// that is opened, perhaps a store, would be what is printed to. Writing to it fails.
+    /// Opens placeholders for standard input, output and error if the caller has closed them. Otherwise the next opened
+    /// file, possibly a store, would get that descriptor and receive the output. Writing to a placeholder fails.
     static func occupyDescriptors() {
         #if !os(Windows)
             for descriptor in 0...2 where fcntl(Int32(descriptor), F_GETFD) == -1 { _ = open("/dev/null", O_RDONLY) }
         #endif
     }
 
-    /// - Throws: ``ToolFailure`` where not everything that was printed could be written.
+    /// - Throws: ``ToolFailure`` if some output could not be written.
     static func finishOutput() throws {
         guard fflush(nil) != 0 else { return }
         throw ToolFailure("Cannot write to standard output: \(String(cString: strerror(errno))).")
@@ -47,17 +47,17 @@ enum Terminal {
     }
 }
 
-/// Collects output and writes it in large pieces, to standard output or a file.
+/// Buffers output and writes it in large pieces, to standard output or a file.
 final class TextOutput {
     private var buffer: [UInt8] = []
     private let handle: FileHandle
-    /// What messages call it.
+    /// The name in messages.
     private let name: String
-    /// The file that appears only when it is complete, and whether it takes the place of one that was there.
+    /// The temporary file, its final name, and whether it replaces an existing file.
     private let file: (temporary: URL, final: URL, replaces: Bool)?
 
-    /// - Parameter path: a file, which takes the place of one that is there when all is written; `nil` or `-` for
-    ///   standard output.
+    /// - Parameter path: a file, which replaces an existing one when everything is written; `nil` or `-` for standard
+    ///   output.
     init(path: String? = nil) throws {
         guard let path, path != "-" else {
             name = "to standard output"
@@ -73,7 +73,7 @@ final class TextOutput {
             file = nil
             return
         }
-        // What a link leads to is replaced, not the link.
+        // Replace the target of a symbolic link, not the link.
         let final = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let temporary = final.deletingLastPathComponent()
             .appendingPathComponent(".\(final.lastPathComponent).\(UUID().uuidString)")
@@ -84,7 +84,7 @@ final class TextOutput {
         file = (temporary, final, FileManager.default.fileExists(atPath: final.path))
     }
 
-    /// Whether a file can take the place of what is there: a device or a pipe is written to.
+    /// Returns whether a file can be replaced: devices and pipes are written directly.
     static func isReplaceable(_ path: String) -> Bool {
         #if os(Windows)
             return true
@@ -100,7 +100,7 @@ final class TextOutput {
         if buffer.count > 1 << 16 { try flush() }
     }
 
-    /// Writes what is left; a file is in its place after that.
+    /// Writes the rest; afterwards the file has its final name.
     func finish() throws {
         try flush()
         guard let file else { return }
@@ -109,7 +109,8 @@ final class TextOutput {
             try? FileManager.default.removeItem(at: file.final)
             try FileManager.default.moveItem(at: file.temporary, to: file.final)
         #else
-            // In one step, so that there is always one of the two files. What came there meanwhile is not replaced.
+            // In one step, so that either the old or the new file always exists. A file that was created there
+            // meanwhile is not replaced.
             let code =
                 file.replaces
                 ? rename(file.temporary.path, file.final.path) == 0 ? 0 : errno
@@ -123,7 +124,7 @@ final class TextOutput {
         #endif
     }
 
-    /// Leaves nothing of an incomplete file.
+    /// Deletes an incomplete file.
     func cancel() {
         guard let file else { return }
         try? FileManager.default.removeItem(at: file.temporary)

@@ -1,4 +1,4 @@
-/// A table for people: columns aligned by display width, numbers to the right.
+/// A text table: columns are aligned by display width, numbers to the right.
 ///
 ///     name   quantity
 ///     -----  --------
@@ -14,9 +14,9 @@ struct TextTable {
 
     init(_ columns: [Column]) { self.columns = columns }
 
-    /// The lines, without spaces at their ends.
+    /// Returns the lines, without trailing spaces.
     ///
-    /// - Parameter width: how many columns of letters there are at most; the widest columns of the table are cut.
+    /// - Parameter width: the maximum width of a line; the widest columns of the table are truncated.
     func lines(hasHeader: Bool = true, width: Int? = nil) -> [String] {
         let rows = rows.map { $0.map(Self.oneLine) }
         var widths = hasHeader ? columns.map { DisplayWidth.of($0.title) } : columns.map { _ in 0 }
@@ -37,13 +37,13 @@ struct TextTable {
         }
     }
 
-    /// The widths with the widest made as narrow as the line asks, though none narrower than it takes to tell something.
+    /// Returns the widths after narrowing the widest columns to fit the line; each keeps a minimum width.
     private static func narrowed(_ widths: [Int], to width: Int) -> [Int] {
         let room = width - 2 * (widths.count - 1)
         var cap = widths.max() ?? 0
         while cap > 8, widths.map({ min($0, cap) }).reduce(0, +) > room { cap -= 1 }
         var narrowed = widths.map { min($0, cap) }
-        // What is left over goes to those that were cut.
+        // The remaining space goes to the truncated columns.
         var rest = room - narrowed.reduce(0, +)
         for index in narrowed.indices where rest > 0 && narrowed[index] < widths[index] {
             let added = min(rest, widths[index] - narrowed[index])
@@ -53,7 +53,7 @@ struct TextTable {
         return narrowed
     }
 
-    /// Line breaks and other controls would break the table; they show as in source code.
+    /// Escapes line breaks and control characters, which would break the table, as in source code.
     private static func oneLine(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in

@@ -1,9 +1,9 @@
-/// A file or folder that a command wrote, for programs.
+/// A file or folder that a command wrote, in the JSON output.
 struct WrittenFile: Encodable {
     var path: String
-    /// Whether it was written; `false` for one that was up to date, or is kept.
+    /// Whether it was written; `false` if it was up to date, or is kept.
     var isNew: Bool
-    /// The versions in it, of a model.
+    /// The versions of a model in the file.
     var versions: [String]?
 
     var json: String {

@@ -4,7 +4,7 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-/// Reads the constants of `--where` as what they are held against: a date for a date, an object ID for an object.
+/// Converts the constants of `--where` to the types that they are compared with: a date, or an object ID for an object.
 struct ConstantReader {
     let opened: OpenStore
 
@@ -38,7 +38,7 @@ struct ConstantReader {
             if let bytes = Self.hexadecimal(text) { return bytes }
             return try read(text, attribute, reader)
         case .integer, .real, .single, .decimal, .boolean:
-            // Numbers are compared as they are; one too large for the attribute is not an error here.
+            // Numbers are compared directly; a number that is too large for the attribute is no error here.
             guard let text = constant as? String else { return nil }
             if attribute.kind == .boolean { return try read(text, attribute, reader) }
             guard let number = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")),
@@ -61,7 +61,7 @@ struct ConstantReader {
         return ToolFailure("--where: \(what) takes \(reader.typeName), in quotes; \(text) is none.")
     }
 
-    /// `0x01ff`
+    /// Parses `0x01ff`.
     private static func hexadecimal(_ text: String) -> Data? {
         guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
         let digits = Array(text.utf8.dropFirst(2))

@@ -1,24 +1,24 @@
 import CoreData
 import Foundation
 
-/// What a store holds: each entity with the number of its objects, subentities below their parents.
+/// The entities of a store with the numbers of their objects; subentities follow their parents.
 struct EntityList {
     struct Row {
         var name: String
         var parent: String?
-        /// How many entities are above.
+        /// The number of ancestors.
         var depth: Int
-        /// Subentities included, as a query counts them.
+        /// The number of objects including subentities, as a query counts them.
         var count: Int
     }
 
     private(set) var rows: [Row] = []
 
-    /// Of a store that needs no model for this.
+    /// Makes the list from a report, which needs no model.
     init(_ report: PersistentStoreReport) {
         let children = Dictionary(grouping: report.entities) { $0.parent ?? "" }
         var visited: Set<String> = []
-        /// Adds the entity and those below it; returns how many objects these have.
+        /// Adds the entity and its subentities; returns the number of their objects.
         func add(_ entity: PersistentStoreReport.Entity, depth: Int) -> Int {
             guard visited.insert(entity.name).inserted else { return 0 }
             let place = rows.count

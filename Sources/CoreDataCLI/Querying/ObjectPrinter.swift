@@ -18,7 +18,7 @@ struct ObjectPrinter {
         try writer.end()
     }
 
-    /// A row for each object, under a heading for each value of the group.
+    /// Prints a row per object, with a heading for each value of the group.
     func printTable(_ objects: ObjectStream, group: PropertyPath?) throws {
         var groups: [(title: String, rows: [[CellValue]])] = []
         var objects = objects
@@ -28,7 +28,7 @@ struct ObjectPrinter {
             if groups.last?.title != title { groups.append((title, [])) }
             groups[groups.count - 1].rows.append(columns.map { $0.cell(of: object, showsMembers: false) })
         }
-        // One set of widths for all groups.
+        // All groups have the same column widths.
         let rows = groups.flatMap(\.rows)
         var table = TextTable(
             columns.enumerated().map { index, column in
@@ -47,20 +47,20 @@ struct ObjectPrinter {
         try output.write((count > 0 ? "\n" : "") + Grouped.text(count, "object") + "\n")
     }
 
-    /// A line for each property of the one object.
+    /// Prints a line for each property of a single object.
     func printLines(_ objects: ObjectStream) throws {
         try objects.forEach { object, _, _ in
             var table = TextTable([.init(title: ""), .init(title: "")])
             table.rows = columns.map { column in
                 let cell = column.cell(of: object, showsMembers: true)
-                // Once the whole ID is told, as other programs take it.
+                // Show the full ID here, as other programs expect it.
                 return [column.text, column.text == "objectID" ? cell.text ?? "" : cell.tableText]
             }
             try output.write(table.lines(hasHeader: false, width: Terminal.width).map { $0 + "\n" }.joined())
         }
     }
 
-    /// The relationships that the columns go through, so that each is read for many objects at once.
+    /// Returns the relationships in the columns' paths, so that each is prefetched for many objects.
     static func prefetched(_ columns: [PropertyPath]) -> [String] {
         let paths = columns.flatMap { column -> [String] in
             let names = column.steps.map(\.name) + (column.relationship.map { [$0.name] } ?? [])

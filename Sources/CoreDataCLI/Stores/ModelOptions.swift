@@ -3,7 +3,7 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// `--model` and `--model-version`, wherever a command needs a model.
+/// The options `--model` and `--model-version` of commands that need a model.
 struct ModelOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -28,9 +28,9 @@ struct ModelOptions: ParsableArguments {
         }
     }
 
-    /// The model that the options name, else the one that the store keeps a copy of.
+    /// Returns the model that the options name, or else the store's cached model.
     ///
-    /// - Parameter hint: what to say to users whose store keeps none, beside that `--model` names it.
+    /// - Parameter hint: an alternative to `--model` to name in the message if the store has no cached model.
     func resolved(for store: String, hint: String = "") throws -> StoreModel {
         if let model {
             let versions = try Self.versions(model)
@@ -62,7 +62,7 @@ struct ModelOptions: ParsableArguments {
     }
 }
 
-/// The same and `--infer`, for commands that only read.
+/// The same options and `--infer`, for commands that only read.
 struct ReadingModelOptions: ParsableArguments {
     @OptionGroup var options: ModelOptions
 

@@ -3,7 +3,7 @@ import CoreDataToolkit
 import Foundation
 
 extension ObjectReference {
-    /// The ID in the store that is open.
+    /// Returns the object ID in the open store.
     ///
     /// - Throws: ``ToolFailure`` for an object of another store, or of an entity that the model lacks.
     func objectID(in opened: OpenStore) throws -> NSManagedObjectID {

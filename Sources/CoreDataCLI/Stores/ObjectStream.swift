@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// The objects of a fetch, a chunk at a time, so that a large store does not have to fit in memory.
+/// The objects of a fetch in chunks, so that a large store need not fit into memory.
 ///
-/// One statement for the IDs, then for each chunk one for its rows and one for each prefetched relationship.
+/// It runs one statement for the IDs; then, per chunk, one for its rows and one for each prefetched relationship.
 struct ObjectStream {
     let context: NSManagedObjectContext
     let entity: NSEntityDescription
@@ -12,7 +12,7 @@ struct ObjectStream {
     var limit = 0
     var offset = 0
     var includesSubentities = true
-    /// Key paths of relationships to read with each chunk.
+    /// The key paths of relationships to prefetch with each chunk.
     var prefetched: [String] = []
     private static let chunkSize = 500
 
@@ -21,7 +21,7 @@ struct ObjectStream {
         self.entity = entity
     }
 
-    /// The request without its kind of result.
+    /// Returns the request with another result type.
     func request<T>(_ type: T.Type) -> NSFetchRequest<T> {
         let request = NSFetchRequest<T>(entityName: entity.name ?? "")
         request.predicate = predicate
@@ -32,7 +32,7 @@ struct ObjectStream {
         return request
     }
 
-    /// Calls the body with each object in order, and with how many there are in all; returns that number.
+    /// Calls the body with each object in order, its index and the total number of objects; returns that number.
     @discardableResult
     func forEach(_ body: (_ object: NSManagedObject, _ index: Int, _ count: Int) throws -> Void) throws -> Int {
         try context.performAndWait {
@@ -42,11 +42,11 @@ struct ObjectStream {
             var index = 0
             while index < ids.count {
                 let chunk = Array(ids[index..<min(index + Self.chunkSize, ids.count)])
-                // One chunk's objects are let go before the next is read.
+                // The objects of a chunk are released before the next is read.
                 let objects = try self.objects(chunk)
                 for id in chunk {
                     defer { index += 1 }
-                    // Somebody else may have deleted it since the IDs were read.
+                    // Another process may have deleted it since the IDs were read.
                     guard let object = objects[id] else { continue }
                     try body(object, index, ids.count)
                 }

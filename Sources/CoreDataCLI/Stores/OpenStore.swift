@@ -2,14 +2,14 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// A store that a command works on.
+/// An open store that a command works on.
 struct OpenStore {
     let model: NSManagedObjectModel
     let coordinator: NSPersistentStoreCoordinator
-    /// The entities that the store has.
+    /// The entities of the store.
     let entities: [NSEntityDescription]
 
-    /// Opens the store at that path for looking into it, which leaves nothing beside it.
+    /// Opens the store for reading, without leaving files next to it.
     init(reading path: String, model options: ReadingModelOptions) throws {
         try StoreFile.checkExists(path)
         let found = try options.resolved(for: path)
@@ -20,7 +20,16 @@ struct OpenStore {
             keepsModel: options.options.model != nil)
     }
 
-    /// Opens the store at that path for changing it.
+    /// Opens the store at that path to read its history only, which needs no model.
+    init(historyOf path: String) throws {
+        let (document, _) = try ModelInspection.inferredModel(ofStoreAt: StoreFile.url(path))
+        let found = StoreModel(document: document, isInferred: true)
+        var options = StoreFile.readingOptions
+        options[NSIgnorePersistentStoreVersioningOption] = NSNumber(value: true)
+        try self.init(path, model: found.makeModel(), configuration: nil, options: options, keepsModel: false)
+    }
+
+    /// Opens the store at that path for changes.
     init(changing path: String, model options: ModelOptions) throws {
         try StoreFile.checkExists(path)
         let found = try options.resolved(for: path)
@@ -28,14 +37,14 @@ struct OpenStore {
             path, model: found.makeModel(), configuration: found.configuration, options: [:],
             keepsModel: options.model != nil)
         guard let store = coordinator.persistentStores.first, store.isReadOnly else { return }
-        // It records its history: so do we.
+        // The store records its history, so reopen it with history tracking.
         try coordinator.remove(store)
         try coordinator.addPersistentStore(
             type: .sqlite, configuration: found.configuration, at: StoreFile.url(path),
             options: Self.historyOptions)
     }
 
-    /// Opens the store at that path for changing it, if it records its history.
+    /// Opens the store for changes, if it records its history.
     init(withHistory path: String, model options: ModelOptions) throws {
         try StoreFile.checkExists(path)
         let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(path))
@@ -53,7 +62,7 @@ struct OpenStore {
         [NSPersistentHistoryTrackingKey: NSNumber(value: true)]
     }
 
-    /// Makes a store where there is none, of the type that its name says.
+    /// Creates a store if none exists, with the type of its file name.
     init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
         try StoreFile.checkIsFree(path)
         try self.init(
@@ -61,7 +70,7 @@ struct OpenStore {
             options: withHistory ? Self.historyOptions : [:], keepsModel: false)
     }
 
-    /// - Parameter keepsModel: whether a model was given that the store may have a better one than.
+    /// - Parameter keepsModel: whether the user named a model, and the store may have cached a better one.
     private init(
         _ path: String, type: String? = nil, model: NSManagedObjectModel, configuration: String?,
         options: [AnyHashable: Any], keepsModel: Bool
@@ -81,15 +90,15 @@ struct OpenStore {
         }
     }
 
-    /// A context with a queue of its own.
+    /// Makes a context with a private queue.
     func makeContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        // Such a value is left out; everything else goes on.
+        // Unreadable values are skipped with a warning.
         context.unreadableValueListener = { Terminal.note("warning: \($0)") }
         return context
     }
 
-    /// The entity of that name, in any case; else a failure that names those that exist.
+    /// Returns the entity with the name, ignoring case; otherwise throws an error that lists the entities.
     func entity(named name: String) throws -> NSEntityDescription { try model.entity(called: name) }
 }

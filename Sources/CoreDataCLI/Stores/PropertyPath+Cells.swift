@@ -4,11 +4,11 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-// What is at the end of a path, on its way to the output.
+// Reads the values of key paths for the output.
 extension PropertyPath {
-    /// The value at the end of the path; a list where the path goes through a to-many.
+    /// Returns the value of the path; a list if the path contains a to-many.
     ///
-    /// - Parameter isExact: whether an import must make the same value of it; see ``AttributeText``.
+    /// - Parameter isExact: whether an import must reproduce the value exactly; see ``AttributeText``.
     func cell(of object: NSManagedObject, showsMembers: Bool, isExact: Bool = false) -> CellValue {
         if let aggregate { return aggregate.cell(of: ends(of: object, steps[...])) }
         return cell(of: object, steps[...], showsMembers, isExact)
@@ -26,7 +26,7 @@ extension PropertyPath {
         return cell(of: next, rest.dropFirst(), showsMembers, isExact)
     }
 
-    /// All objects that the steps lead to.
+    /// Returns all objects that the steps reach.
     private func ends(
         of object: NSManagedObject, _ rest: ArraySlice<NSRelationshipDescription>
     ) -> [NSManagedObject] {
@@ -60,7 +60,7 @@ extension PropertyPath {
 }
 
 extension PathAggregate {
-    /// Of no values `@sum` is 0 and the others are nothing.
+    /// Returns an aggregate: without values, `@sum` is 0 and the others are nil.
     func cell(of objects: [NSManagedObject]) -> CellValue {
         guard let attribute else { return .count(objects.count) }
         let values = objects.compactMap { $0.value(forKey: attribute.name) }

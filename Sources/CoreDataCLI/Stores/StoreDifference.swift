@@ -1,26 +1,26 @@
 import CoreData
 import CoreDataToolkit
 
-/// What two stores of one model have differently, object by object.
+/// Compares two stores with the same model, object by object.
 ///
-/// Objects of both are the same if the attributes that tell them apart are equal, else if their keys are. Of each object a number for
-/// each property is held, not its values, so that stores larger than memory can be compared.
+/// Objects of both stores are matched by their identifying attributes, or else by their keys. Memory contains a hash
+/// for each property of an object, not its values, so that stores larger than memory can be compared.
 struct StoreDifference {
     enum Kind: String, Encodable {
         case onlyInFirst, onlyInSecond, changed
     }
 
-    /// An object that is not alike in both.
+    /// An object that differs between the stores.
     struct Object: Encodable {
         var entity: String
-        /// The object, by what it was found by: `Item/p12`, `Item "Milk"`.
+        /// The object by its identifying name: `Item/p12`, `Item "Milk"`.
         var object: String
         var difference: Kind
-        /// The properties that differ, of one that is in both.
+        /// The properties that differ, for an object in both stores.
         var properties: [String]
     }
 
-    /// The numbers of an entity's objects, those of subentities not among them.
+    /// The numbers of an entity's objects, without those of subentities.
     struct Counts: Encodable {
         var entity: String
         var first = 0
@@ -34,13 +34,13 @@ struct StoreDifference {
 
     private(set) var entities: [Counts] = []
     private(set) var objects: [Object] = []
-    /// The number of objects that differ and are not listed.
+    /// The number of different objects that are not listed.
     private(set) var unlistedCount = 0
     private let limit: Int
 
     var isEmpty: Bool { entities.allSatisfy(\.isEqual) }
 
-    /// - Parameter limit: the greatest number of objects to list; all are counted.
+    /// - Parameter limit: the maximum number of objects to list; all are counted.
     init(_ first: OpenStore, _ second: OpenStore, uniques: UniqueAttributes, limit: Int) throws {
         self.limit = limit
         let contexts = (first.makeContext(), second.makeContext())
@@ -81,15 +81,15 @@ struct StoreDifference {
     }
 }
 
-/// An object as it is compared.
+/// An object for the comparison.
 private struct ComparedObject {
-    /// What it is found by in the other store; no other object of its entity has the same.
+    /// Its identifying name in the other store, unique within its entity.
     let name: String
-    /// A number for each property, of which equal values have the same one.
+    /// A hash for each property; equal values have equal hashes.
     let fingerprints: [Int]
 }
 
-/// What of an entity's objects is compared: attributes that are stored, and what relationships lead to.
+/// The compared properties of an entity: stored attributes, and the destinations of relationships.
 private struct ComparedEntity {
     struct Column {
         let name: String
@@ -115,7 +115,7 @@ private struct ComparedEntity {
         }
         for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
         where !relationship.isTransient {
-            // A to-one on the other side says the same, but for an order.
+            // A to-one on the other side contains the same information, except for an order.
             let isToldByOtherSide =
                 relationship.inverseRelationship.map { !$0.isToMany && !relationship.isOrdered } ?? false
             if relationship.isToMany, isToldByOtherSide { continue }
@@ -133,7 +133,7 @@ private struct ComparedEntity {
         }
     }
 
-    /// All objects of the entity, without those of its subentities.
+    /// Returns all objects of the entity, without those of its subentities.
     func objects(in context: NSManagedObjectContext) throws -> [ComparedObject] {
         var stream = ObjectStream(context, entity: entity)
         stream.includesSubentities = false
@@ -145,7 +145,7 @@ private struct ComparedEntity {
             var name = names.name(of: object)
             let count = counts[name, default: 0] + 1
             counts[name] = count
-            // Where nothing forbids it, several objects have the same unique values.
+            // Without a constraint, several objects may have the same unique values.
             if count > 1 { name += " (\(count))" }
             objects.append(
                 ComparedObject(name: name, fingerprints: columns.map { Self.fingerprint($0.read(object)) }))
@@ -153,7 +153,7 @@ private struct ComparedEntity {
         return objects
     }
 
-    /// Texts that differ in a byte have different ones, also where Swift takes them for equal.
+    /// Returns a hash. Texts that differ in a byte have different hashes, even if Swift treats them as equal.
     private static func fingerprint(_ value: CellValue) -> Int {
         var hasher = Hasher()
         var text = value.json
@@ -162,15 +162,15 @@ private struct ComparedEntity {
     }
 }
 
-/// What objects are found by in another store.
+/// Names objects by values that identify them in another store.
 private final class ObjectNames {
     private let uniques: UniqueAttributes
-    /// By the names of entities.
+    /// The identifying attributes by entity name.
     private var attributes: [String: [AttributeText]] = [:]
 
     init(_ uniques: UniqueAttributes) { self.uniques = uniques }
 
-    /// `Item "Milk"` where attributes tell the entity's objects apart and all have a value, else `Item/p12`.
+    /// Returns `Item "Milk"` if the identifying attributes all have values, else `Item/p12`.
     func name(of object: NSManagedObject) -> String {
         let unique = attributes(of: object.entity)
         let values = unique.map { $0.cell(object.value(forKey: $0.attribute.name)) }

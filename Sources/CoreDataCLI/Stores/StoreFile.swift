@@ -1,9 +1,9 @@
 import CoreData
 import Foundation
 
-/// The file of a store, before it is opened as one.
+/// Checks the file of a store before the store is opened.
 enum StoreFile {
-    /// Where a store is that a command names: a file, or `postgresql://…`.
+    /// Returns the URL of a store that a command names: a file, or `postgresql://…`.
     static func url(_ path: String) -> URL {
         if isOnServer(path), let url = URL(string: path) { return url }
         return URL(fileURLWithPath: path)
@@ -11,21 +11,21 @@ enum StoreFile {
 
     static func isOnServer(_ path: String) -> Bool { path.prefixMatch(of: #/postgres(ql)?:\/\//#) != nil }
 
-    /// As a store's place is printed: without a password.
+    /// Returns the store's path for messages, without a password.
     static func shown(_ path: String) -> String {
         guard isOnServer(path) else { return path }
         return URL(string: path) != nil && StoreTools.isOnServer(url(path))
             ? StoreTools.shown(url(path)).absoluteString : masked(path)
     }
 
-    /// The text of what is no URL, or of a kind that this tool does not know.
+    /// Returns an invalid URL, or one of an unknown kind, without its password.
     private static func masked(_ path: String) -> String {
         path.replacing(#/:[^:@\/]*@/#, with: "@").replacing(#/(ssl)?password=[^&]*/#, with: "password=…")
     }
 
     static func shown(_ url: URL) -> String { url.isFileURL ? url.path : StoreTools.shown(url).absoluteString }
 
-    /// - Throws: ``ToolFailure`` where this tool reaches no servers.
+    /// - Throws: ``ToolFailure`` for a server, if this tool was built without server support.
     static func checkReaches(_ path: String) throws {
         guard isOnServer(path) else { return }
         guard URL(string: path) != nil else {
@@ -39,7 +39,7 @@ enum StoreFile {
         }
     }
 
-    /// - Throws: ``ToolFailure`` for a path where no store can be.
+    /// - Throws: ``ToolFailure`` for a path that cannot have a store.
     static func checkExists(_ path: String) throws {
         guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
         if isOnServer(path) { return try checkReaches(path) }
@@ -57,7 +57,7 @@ enum StoreFile {
         }
     }
 
-    /// - Throws: ``ToolFailure`` where something is in the way of a new store.
+    /// - Throws: ``ToolFailure`` if files at the path prevent a new store.
     static func checkIsFree(_ path: String) throws {
         guard !path.isEmpty else { throw ToolFailure("The path of the new store is empty.") }
         try checkReaches(path)
@@ -67,7 +67,7 @@ enum StoreFile {
         )
     }
 
-    /// The type that the name of a file to be made says, by its ending; SQLite for others.
+    /// Returns the store type for the extension of a new file; SQLite by default.
     static func type(named path: String) -> NSPersistentStore.StoreType {
         guard !isOnServer(path) else { return .sqlite }
         return switch URL(fileURLWithPath: path).pathExtension.lowercased() {
@@ -77,18 +77,18 @@ enum StoreFile {
         }
     }
 
-    /// The type of a store that is one file and no database; `nil` for others.
+    /// Returns the type of a single-file store that is not a database; `nil` for others.
     static func typeOfOneFile(_ path: String) -> String? {
         let type = StoreTools.type(ofStoreAt: url(path))
         return [NSXMLStoreType, NSBinaryStoreType].contains(type) ? type : nil
     }
 
-    /// Whether there is a database at the path.
+    /// Returns whether there is a database at the path.
     static func isDatabase(_ path: String) -> Bool {
         isOnServer(path) || StoreTools.isDatabase(path)
     }
 
-    /// The version hashes of the model that the store was made with, by entity; `nil` where it does not say.
+    /// Returns the version hashes of the store's model, by entity; `nil` if the store contains none.
     static func versionHashes(_ path: String) throws -> [String: Data]? {
         let url = url(path)
         do {
@@ -97,12 +97,12 @@ enum StoreFile {
             let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Any]
             return hashes?.compactMapValues { $0 as? Data }
         } catch let error as CocoaError where error.code == .fileReadCorruptFile {
-            // What is done with the store next tells what is wrong with it.
+            // The next operation on the store reports its error.
             return nil
         }
     }
 
-    /// Options with which a store is only looked at.
+    /// The options for opening a store only to read it.
     static var readingOptions: [AnyHashable: Any] {
         [
             NSReadOnlyPersistentStoreOption: NSNumber(value: true),

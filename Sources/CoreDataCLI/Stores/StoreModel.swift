@@ -2,16 +2,16 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// The model that a store is opened with.
+/// The model for opening a store.
 struct StoreModel {
     var document: ModelDocument
-    /// The configuration whose entities the store has; `nil` for all of the model's.
+    /// The configuration whose entities the store has; `nil` for all entities of the model.
     var configuration: String?
-    /// Whether it was made of the store's tables, so that its version hashes are not the store's.
+    /// Whether it was inferred from the store's tables, so that its version hashes differ from the store's.
     var isInferred = false
 
-    /// The model for a program that has none of its classes: objects are plain, and transformable values are the bytes
-    /// that are stored.
+    /// Makes the model for a program without its classes: objects are plain managed objects, and transformable values
+    /// are their stored bytes.
     func makeModel() throws -> NSManagedObjectModel {
         var document = document
         for index in document.entities.indices {
@@ -29,7 +29,7 @@ struct StoreModel {
     }
 }
 
-/// Makes the bytes that are stored of themselves.
+/// A transformer that returns the stored bytes unchanged.
 private final class StoredBytes: ValueTransformer {
     static let name = NSValueTransformerName("OpenCoreDataStoredBytes")
 
@@ -42,24 +42,25 @@ private final class StoredBytes: ValueTransformer {
     override func reverseTransformedValue(_ value: Any?) -> Any? { value as? Data }
 }
 
-// MARK: - Choosing
+// MARK: - Selection
 
 extension StoreModel {
-    /// The version of a model that the store was made with, by version hashes.
+    /// Returns the version of a model that the store was made with, found by version hashes.
     ///
-    /// Of a model with one version it is that one, whether it fits or not: opening the store then tells what differs.
+    /// A model with a single version is returned even if it does not fit: opening the store then reports the
+    /// differences.
     static func fitting(_ store: String, among versions: ModelVersions, at path: String) throws -> StoreModel {
         guard let current = versions.current else {
             throw ToolFailure("\(StoreFile.shown(path)) has no version '\(versions.currentName)'.")
         }
         guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: current) }
         guard versions.versions.count > 1 else { return StoreModel(document: current).configured(for: hashes) }
-        // The current one is the likeliest; then the newest.
+        // Try the current version first, since it is the most likely, then the newest ones.
         let others = versions.versions.filter { $0.name != versions.currentName }.reversed()
         let candidates = [.init(name: versions.currentName, document: current)] + others
         var nearest: (name: String, difference: HashDifference)?
         for candidate in candidates {
-            // A version that cannot be compiled fits nothing.
+            // A version that does not compile fits no store.
             guard let compiled = try? ModelCompiler.compile(candidate.document) else { continue }
             if let configuration = compiled.configuration(with: hashes) {
                 Terminal.note("note: version '\(candidate.name)' of \(StoreFile.shown(path)) fits the store")
@@ -75,7 +76,7 @@ extension StoreModel {
                 + (nearest.map { " Nearest is '\($0.name)': \($0.difference.text)." } ?? ""))
     }
 
-    /// The same with the configuration whose hashes these are, if one has them.
+    /// Returns the model with the configuration that has these hashes, if there is one.
     func configured(for hashes: [String: Data]) -> StoreModel {
         var copy = self
         copy.configuration = (try? ModelCompiler.compile(document))?.configuration(with: hashes)?.name
@@ -83,7 +84,7 @@ extension StoreModel {
     }
 }
 
-/// A configuration of a model; without a name all of its entities.
+/// A configuration of a model; without a name, all of its entities.
 private struct FoundConfiguration {
     var name: String?
 }
@@ -107,7 +108,7 @@ extension CompiledModel {
     }
 }
 
-/// How the hashes of a model differ from those of a store.
+/// The differences between the hashes of a model and those of a store.
 private struct HashDifference {
     private var added: [String]
     private var removed: [String]

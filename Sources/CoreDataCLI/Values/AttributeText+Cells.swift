@@ -4,11 +4,11 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-// Values on their way to the output.
+// Converts values for the output.
 extension AttributeText {
-    /// An object's value of the attribute.
+    /// Returns an object's value of the attribute.
     ///
-    /// Where ``isExact`` is set, bytes are JSON only if an import makes the same bytes of it.
+    /// If ``isExact`` is set, bytes are written as JSON only if an import reproduces an equal value.
     func cell(_ value: Any?) -> CellValue {
         guard let value, !(value is NSNull) else { return .null }
         if let composite = attribute as? NSCompositeAttributeDescription {
@@ -27,7 +27,7 @@ extension AttributeText {
             return (value as? NSNumber).map { .integer($0.int64Value) } ?? Self.other(value)
         case .boolean: return (value as? NSNumber).map { .boolean($0.boolValue) } ?? Self.other(value)
         case .single:
-            // The shortest digits of the float: 0.1, not 0.10000000149011612.
+            // Use the shortest digits of the float: 0.1, not 0.10000000149011612.
             return (value as? NSNumber).flatMap { Double("\($0.floatValue)") }.map { .real($0) } ?? Self.other(value)
         case .decimal:
             return (value as? NSNumber).map { .decimal($0.decimalValue) } ?? Self.other(value)
@@ -37,28 +37,31 @@ extension AttributeText {
         }
     }
 
-    /// Bytes that are the text of a JSON object or array.
+    /// Returns bytes that are the text of a JSON object or array.
     private func jsonCell(_ data: Data) -> CellValue? {
         guard let value = FieldValue(json: data) else { return nil }
         guard isExact else { return .json(value.json) }
         let text = String(decoding: data, as: UTF8.self)
-        // XML cannot hold these two.
+        // XML does not allow these two characters.
         guard !text.unicodeScalars.contains(where: { $0 == "\u{FFFE}" || $0 == "\u{FFFF}" }) else { return nil }
         return Data(value.json.utf8) == data ? .json(text) : .text(text)
     }
 
-    /// Bytes that are the archive of plain values.
+    /// Returns bytes that are the archive of plain values. Exact cells are JSON only if an import makes an equal
+    /// archive.
     private func archiveCell(_ data: Data) -> CellValue? {
         guard let value = PlainArchive.value(in: data) else { return nil }
         switch value {
-        case .list, .object: return !isExact || value.archive == data ? .json(value.json) : nil
+        case .list, .object:
+            guard isExact else { return .json(value.json) }
+            return value.archive.map { PlainArchive.areEqual($0, data) } ?? false ? .json(value.json) : nil
         case .text(let text): return isExact ? nil : .text(text)
         case .null: return nil
         case .number, .boolean: return isExact ? nil : .json(value.json)
         }
     }
 
-    /// A value whose attribute is not known, such as an element of a composite.
+    /// Returns a value whose attribute is unknown, such as an element of a composite.
     static func other(_ value: Any) -> CellValue {
         switch value {
         case let value as String: .text(value)

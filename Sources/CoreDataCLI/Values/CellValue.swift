@@ -2,7 +2,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// A value on its way from an object to the output.
+/// A value in the output.
 indirect enum CellValue: Equatable {
     case null
     case boolean(Bool)
@@ -14,11 +14,11 @@ indirect enum CellValue: Equatable {
     case data(Data)
     /// An object, by its ID's URI.
     case reference(String)
-    /// How many objects a to-many has.
+    /// The number of objects in a to-many.
     case count(Int)
     case list([CellValue])
     case object([Member])
-    /// The text of a JSON value, as JSON writes it.
+    /// The text of a JSON value.
     case json(String)
 
     struct Member: Equatable {
@@ -26,8 +26,8 @@ indirect enum CellValue: Equatable {
         var value: CellValue
     }
 
-    /// As a table shows it: a binary as its size, nothing as `NULL`, an object without its store, `Item/p12`, a composite as
-    /// `city: Oslo, geo: {x: 1.5}`.
+    /// The value in a table: binary data as its size, nil as `NULL`, an object without its store as `Item/p12`, a
+    /// composite as `city: Oslo, geo: {x: 1.5}`.
     var tableText: String {
         switch self {
         case .null: "NULL"
@@ -39,7 +39,7 @@ indirect enum CellValue: Equatable {
         }
     }
 
-    /// The members that have values, with their names.
+    /// Returns the members that have values, with their names.
     private static func tableText(_ members: [Member]) -> String {
         let texts = members.filter { $0.value != .null }.map { member in
             if case .object = member.value { return "\(member.name): {\(member.value.tableText)}" }
@@ -48,9 +48,9 @@ indirect enum CellValue: Equatable {
         return texts.isEmpty ? CellValue.null.tableText : texts.joined(separator: ", ")
     }
 
-    /// As CSV and XML write it, an object as JSON; `nil` for nothing.
+    /// The value in CSV and XML, an object as JSON; `nil` for nil.
     ///
-    /// A list has no such form; its values stand one after another, for people.
+    /// A list has no such form; its values are separated by commas, for people.
     var text: String? {
         switch self {
         case .null: nil
@@ -67,7 +67,7 @@ indirect enum CellValue: Equatable {
         }
     }
 
-    /// As JSON.
+    /// The value as JSON.
     var json: String {
         switch self {
         case .null: "null"
@@ -87,13 +87,13 @@ indirect enum CellValue: Equatable {
         }
     }
 
-    /// ISO 8601; a date that no such text tells exactly, as the seconds since 2001.
+    /// Returns ISO 8601; for a date that ISO 8601 cannot represent exactly, the seconds since 2001.
     private static func text(_ value: Date) -> String {
         let text = DateText.text(value)
         return DateText.date(text) == value ? text : String(value.timeIntervalSinceReferenceDate)
     }
 
-    /// `2` instead of `2.0`.
+    /// Returns `2` instead of `2.0`.
     private static func text(_ value: Double) -> String {
         let text = String(value)
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

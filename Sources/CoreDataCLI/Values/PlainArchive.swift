@@ -2,12 +2,12 @@ import CoreDataModel
 import CoreDataToolkit
 import Foundation
 
-/// Keyed archives of arrays, dictionaries and plain values, read without making an instance of any class.
+/// Reads keyed archives of arrays, dictionaries and plain values, without instantiating any class.
 struct PlainArchive {
-    /// How many values are read at most: a small archive can contain one value many times over.
+    /// The maximum number of values: a small archive can contain one value many times.
     private var rest = 100_000
 
-    /// What the archive has; `nil` for bytes that are no archive, or have an object of another class.
+    /// Returns the archive's value; `nil` for invalid archives, and for objects of another class.
     static func value(in data: Data) -> FieldValue? {
         guard data.starts(with: "bplist".utf8), let archive = try? KeyedArchiveReader(data), archive.isSound else {
             return nil
@@ -61,6 +61,44 @@ struct PlainArchive {
             return .text(groups.joined(separator: "-"))
         }
         return nil
+    }
+
+    /// Returns whether two archives hold equal objects of the same classes. The order of dictionary entries, which
+    /// differs from one process to the next, does not count.
+    static func areEqual(_ first: Data, _ second: Data) -> Bool {
+        first == second || content(of: first).map { $0 == content(of: second) } ?? false
+    }
+
+    /// Returns a text that lists an archive's objects with their classes; `nil` for invalid archives.
+    static func content(of data: Data) -> String? {
+        guard let archive = try? KeyedArchiveReader(data), archive.isSound else { return nil }
+        var reader = PlainArchive()
+        return reader.content(archive.root, depth: 0)
+    }
+
+    private mutating func content(_ archived: ArchivedValue, depth: Int) -> String? {
+        rest -= 1
+        guard rest >= 0, depth < 9 else { return nil }
+        if let text = archived.text { return JSONText.quoted(text) }
+        if let data = archived.data { return "data(\(data.base64EncodedString()))" }
+        guard case .object(let object) = archived else { return "\(archived)" }
+        var parts: [String] = []
+        if object.isKind(of: "NSDictionary") {
+            for (key, value) in object.entries ?? [] {
+                guard let name = content(key, depth: depth + 1), let text = content(value, depth: depth + 1) else {
+                    return nil
+                }
+                parts.append("\(name):\(text)")
+            }
+            parts.sort()
+        } else {
+            guard let elements = object.elements else { return nil }
+            for element in elements {
+                guard let text = content(element, depth: depth + 1) else { return nil }
+                parts.append(text)
+            }
+        }
+        return "\(object.className)(\(parts.joined(separator: ",")))"
     }
 
     private static func date(_ seconds: Double) -> FieldValue? {

@@ -48,15 +48,7 @@ struct CommandRun {
 
     /// The tool beside the test program, where SwiftPM puts both.
     static func executable() throws -> URL {
-        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-        let folders = [
-            program, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
-            packageRoot.appendingPathComponent(".build/debug"),
-        ]
-        return try #require(
-            folders.map { $0.appendingPathComponent("coredata") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path) },
-            "the tool has not been built: swift build --product coredata")
+        try #require(BuiltProgram.url("coredata"), "the tool has not been built: swift build --product coredata")
     }
 
     static let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -90,6 +82,19 @@ final class Scratch {
     func makeStore(model: String = CommandRun.exampleModel) throws -> String {
         let store = path("store.sqlite")
         let run = try CommandRun.coredata("store", "create", store, "--model", model)
+        try #require(run.status == 0, "\(run.error)")
+        return store
+    }
+
+    /// Copies an empty store of the example's model that was made once: all copies have the same UUID.
+    func copyOfEmptyStore() throws -> String {
+        try FileManager.default.copyItem(atPath: Self.emptyStore.get(), toPath: path("store.sqlite"))
+        return path("store.sqlite")
+    }
+
+    private static let emptyStore = Result { () throws -> String in
+        let store = try Fixtures.temporaryFolder().appendingPathComponent("store.sqlite").path
+        let run = try CommandRun.coredata("store", "create", store, "--model", CommandRun.exampleModel)
         try #require(run.status == 0, "\(run.error)")
         return store
     }

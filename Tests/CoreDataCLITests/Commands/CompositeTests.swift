@@ -57,17 +57,10 @@ import Testing
         #expect(csv.error.contains("no text form") == false)
     }
 
-    @Test(arguments: RoundTripTests.formats) func whatIsExportedIsImported(format: String) throws {
+    @Test(arguments: RoundTripTests.someFormats) func whatIsExportedIsImported(format: String) throws {
         let scratch = try Scratch()
         let store = try store(scratch)
-        let form = format.split(separator: " ").last.map(String.init) ?? format
-        let target = scratch.path(form == "csv" ? "export" : "export.\(form)")
-        let copy = scratch.path("copy.sqlite")
-        try CommandRun.coredata("export", store, "--output", target, "--format", form)
-        try CommandRun.coredata("store", "create", copy, "--model", store)
-        let run = try CommandRun.coredata("import", copy, target, "--format", form)
-        #expect(run.status == 0, "\(run.error)")
-        #expect(try StoreComparison(store, copy).differences.isEmpty)
+        #expect(try RoundTripTests.roundTrip(store, format, in: scratch).differences.isEmpty)
     }
 
     @Test func whatIsNoElementIsToldWithItsLine() throws {
@@ -85,13 +78,15 @@ import Testing
     }
 
     /// What a file does not say of a composite stays, as what it does not say of an object.
-    @Test(arguments: [
-        ("json", #"[{"name": "Ann", "address": {"city": "Rome", "geo": {}}}]"#),
-        ("ndjson", #"{"name": "Ann", "address": {"CITY": "Rome"}}"#),
-        ("xml", "<people><person name='Ann'><address><city>Rome</city></address></person></people>"),
-        ("xml", "<people><person><name>Ann</name><address city='Rome'/></person></people>"),
-        ("csv", "name,address.city\nAnn,Rome\n"),
-    ])
+    @Test(
+        arguments: Trials.some(
+            of: [
+                ("json", #"[{"name": "Ann", "address": {"city": "Rome", "geo": {}}}]"#),
+                ("ndjson", #"{"name": "Ann", "address": {"CITY": "Rome"}}"#),
+                ("xml", "<people><person name='Ann'><address><city>Rome</city></address></person></people>"),
+                ("xml", "<people><person><name>Ann</name><address city='Rome'/></person></people>"),
+                ("csv", "name,address.city\nAnn,Rome\n"),
+            ], atLeast: 2))
     func elementsAreMergedIntoWhatIsThere(format: String, text: String) throws {
         let scratch = try Scratch()
         let store = try store(scratch)

@@ -8,7 +8,8 @@ import Testing
         "", "store", "store info", "store create", "store copy", "store verify", "store recover", "store diff", "query",
         "import",
         "export", "generate-data", "port",
-        "history", "history list", "history watch", "history purge", "history consumers", "migrate", "migrate plan",
+        "history", "history list", "history watch", "history purge", "history consumers", "sync", "sync status",
+        "sync devices", "sync conflicts", "sync verify", "sync now", "sync simulate", "migrate", "migrate plan",
         "migrate run", "migrate rollback", "migrate check", "mapping", "mapping show",
         "mapping infer", "mapping compile", "model",
         "model compile", "model convert", "model decompile", "model diff", "model doc", "model fmt", "model generate",
@@ -30,9 +31,9 @@ import Testing
         return run.output.components(separatedBy: "\n")
     }
 
-    /// No line is longer than the terminal, no example is broken where a shell would not go on, and no paragraph has lines
-    /// that end early.
-    @Test(arguments: commands)
+    /// No line is longer than the terminal, no example is broken where a shell would not go on, and no paragraph has
+    /// lines that end early.
+    @Test(arguments: Trials.some(of: commands))
     func helpWrapsWell(command: String) throws {
         let lines = try help(command, columns: 80)
         for line in lines { #expect(line.count <= 80, "\(command): \(line)") }
@@ -56,7 +57,7 @@ import Testing
 
     /// The commands that are tested are all that there are.
     @Test func everyCommandIsListed() throws {
-        for group in ["", "store", "model", "history", "migrate", "mapping"] {
+        for group in ["", "store", "model", "history", "sync", "migrate", "mapping"] {
             let lines = try help(group, columns: 80)
             let start = try #require(lines.firstIndex(of: "SUBCOMMANDS:"))
             let names = lines[(start + 1)...].prefix { !$0.isEmpty }

@@ -102,21 +102,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#"{"small": 32768}"#, "Thing.small: '32768' is not between -32768 and 32767, or not whole"),
-        (#"{"small": 1.5}"#, "Thing.small: '1.5' is not between -32768 and 32767, or not whole"),
-        (#"{"small": "many"}"#, "Thing.small: 'many' is not a whole number"),
-        (#"{"small": true}"#, "Thing.small: 'true' is not a whole number"),
-        (#"{"real": "nan"}"#, "Thing.real: 'nan' is not a number"),
-        (#"{"price": "12 EUR"}"#, "Thing.price: '12 EUR' is not a number"),
-        (#"{"isDone": "perhaps"}"#, "Thing.isDone: 'perhaps' is not true or false"),
-        (#"{"day": "10.5.2024"}"#, "Thing.day: '10.5.2024' is not a date such as 2024-05-01 or 2024-05-01T12:30:00Z"),
-        (#"{"bytes": "%"}"#, "Thing.bytes: '%' is not base64"),
-        (#"{"code": "6F997B6B"}"#, "Thing.code: '6F997B6B' is not a UUID"),
-        (#"{"note": ["a"]}"#, "Thing.note: takes a text, not a list"),
-        (#"{"tags": "x"}"#, "'tags' goes through a to-many relationship, which takes a list; JSON has lists"),
-        (#"{"title": null}"#, "Thing: no value for title, which tells records apart"),
-    ])
+    @Test(
+        arguments: Trials.some(
+            of: [
+                (#"{"small": 32768}"#, "Thing.small: '32768' is not between -32768 and 32767, or not whole"),
+                (#"{"small": 1.5}"#, "Thing.small: '1.5' is not between -32768 and 32767, or not whole"),
+                (#"{"small": "many"}"#, "Thing.small: 'many' is not a whole number"),
+                (#"{"small": true}"#, "Thing.small: 'true' is not a whole number"),
+                (#"{"real": "nan"}"#, "Thing.real: 'nan' is not a number"),
+                (#"{"price": "12 EUR"}"#, "Thing.price: '12 EUR' is not a number"),
+                (#"{"isDone": "perhaps"}"#, "Thing.isDone: 'perhaps' is not true or false"),
+                (
+                    #"{"day": "10.5.2024"}"#,
+                    "Thing.day: '10.5.2024' is not a date such as 2024-05-01 or 2024-05-01T12:30:00Z"
+                ),
+                (#"{"bytes": "%"}"#, "Thing.bytes: '%' is not base64"),
+                (#"{"code": "6F997B6B"}"#, "Thing.code: '6F997B6B' is not a UUID"),
+                (#"{"note": ["a"]}"#, "Thing.note: takes a text, not a list"),
+                (#"{"tags": "x"}"#, "'tags' goes through a to-many relationship, which takes a list; JSON has lists"),
+                (#"{"title": null}"#, "Thing: no value for title, which tells records apart"),
+            ], atLeast: 4))
     func aWrongValueIsNamedWithItsPlace(record: String, message: String) throws {
         let scratch = try Scratch()
         let store = try scratch.makeStore(entities: Self.everything)

@@ -24,23 +24,32 @@ struct InferenceTests {
     }
 
     /// The same objects in the same order, with the same values, as with the true model.
-    @Test(arguments: [
-        ("recipes/Recipes.sqlite", "recipes/Recipes.xcdatamodeld", "Recipe", "name,overview,prepTime,type.name,image"),
-        (
-            "recipes/Recipes.sqlite", "recipes/Recipes.xcdatamodeld", "Ingredient",
-            "name,amount,displayOrder,recipe.type"
-        ),
-        (
-            "core-data-books/CoreDataBooks.CDBStore", "core-data-books/CoreDataBooks.xcdatamodeld", "Book",
-            "title,copyright"
-        ),
-        (
-            "surf-journal/SurfJournalModel.sqlite", "surf-journal/SurfJournalModel.xcdatamodeld", "JournalEntry",
-            "date,wind"
-        ),
-        ("grocery-dude/DefaultData.sqlite", "EXAMPLE", "Item", "name,listed,quantity,unit.name,locationAtShop.aisle"),
-        ("grocery-dude/DefaultData.sqlite", "EXAMPLE", "LocationAtHome", "storedIn,summary"),
-    ])
+    @Test(
+        arguments: Trials.some(
+            of: [
+                (
+                    "recipes/Recipes.sqlite", "recipes/Recipes.xcdatamodeld", "Recipe",
+                    "name,overview,prepTime,type.name,image"
+                ),
+                (
+                    "recipes/Recipes.sqlite", "recipes/Recipes.xcdatamodeld", "Ingredient",
+                    "name,amount,displayOrder,recipe.type"
+                ),
+                (
+                    "core-data-books/CoreDataBooks.CDBStore", "core-data-books/CoreDataBooks.xcdatamodeld", "Book",
+                    "title,copyright"
+                ),
+                (
+                    "surf-journal/SurfJournalModel.sqlite", "surf-journal/SurfJournalModel.xcdatamodeld",
+                    "JournalEntry",
+                    "date,wind"
+                ),
+                (
+                    "grocery-dude/DefaultData.sqlite", "EXAMPLE", "Item",
+                    "name,listed,quantity,unit.name,locationAtShop.aisle"
+                ),
+                ("grocery-dude/DefaultData.sqlite", "EXAMPLE", "LocationAtHome", "storedIn,summary"),
+            ], atLeast: 3))
     func inferredModelsReadWhatTheTrueOneReads(store: String, model: String, entity: String, columns: String) throws {
         let path = Fixtures.url(store).path
         let model = model == "EXAMPLE" ? CommandRun.exampleModel : Fixtures.url(model).path

@@ -29,7 +29,14 @@ import Testing
 
     init() throws {
         scratch = try Scratch()
-        store = try scratch.makeStore(entities: Self.entities)
+        store = scratch.path("store.sqlite")
+        try FileManager.default.copyItem(atPath: Self.library.get(), toPath: store)
+    }
+
+    /// The store of three books that each test has a copy of.
+    private static let library = Result { () throws -> String in
+        let scratch = try Scratch()
+        let store = try scratch.makeStore(entities: entities)
         let file = try scratch.write(
             """
             {"title": "A", "printed": "2024-05-01T10:00:00Z", "code": "6F997B6B-4C1E-4A5B-9C3D-0123456789AB", \
@@ -39,6 +46,9 @@ import Testing
             """, to: "books.ndjson")
         let run = try CommandRun.coredata("import", store, file, "--entity", "Book", "--unique", "Author.name")
         try #require(run.status == 0, "\(run.error)")
+        let kept = try Fixtures.temporaryFolder().appendingPathComponent("store.sqlite").path
+        try FileManager.default.copyItem(atPath: store, toPath: kept)
+        return kept
     }
 
     private func query(_ arguments: String...) throws -> CommandRun {
@@ -118,41 +128,52 @@ import Testing
 
     // MARK: Constants
 
-    @Test(arguments: [
-        ("printed > '2024-01-01'", 1), ("printed >= '2024-05-01T12:00+02:00'", 1), ("'2024' < title", 3),
-        ("printed BETWEEN {'2023-01-01', '2023-12-31'}", 1), ("printed IN {'2023-05-01', '2022-01-01'}", 1),
-        ("NOT printed == '2023-05-01'", 2), ("printed == nil", 1),
-        ("code == '6f997b6b-4c1e-4a5b-9c3d-0123456789ab'", 1), ("'6F997B6B-4C1E-4A5B-9C3D-0123456789AB' == code", 1),
-        ("cover == 'AQID'", 1), ("cover == '0x010203'", 1), ("cover == '0x0102'", 0),
-        ("price == '10.10'", 1), ("pages > '60'", 1), ("isSold == 'yes'", 1), ("isSold == 0", 1),
-        ("home == 'https://a.b/c'", 1), ("title BEGINSWITH 'A'", 1), ("TITLE == 'A'", 1),
-        ("author == 'Author/p2'", 1), ("author IN {'Author/p1', 'Author/p2'}", 3),
-        ("author.objectID == 'Author/p1'", 2),
-        ("author.books CONTAINS 'Book/p1'", 2), ("ANY author.books.printed == '2023-05-01'", 2),
-        ("SUBQUERY(author.books, $b, $b.printed > '2024-01-01' AND $b.author == 'Author/p1').@count > 0", 2),
-        ("author.books.@max.printed > '2024-01-01'", 2), ("author.books.@count == 1", 1),
-    ])
+    @Test(
+        arguments: Trials.some(
+            of: [
+                ("printed > '2024-01-01'", 1), ("printed >= '2024-05-01T12:00+02:00'", 1), ("'2024' < title", 3),
+                ("printed BETWEEN {'2023-01-01', '2023-12-31'}", 1), ("printed IN {'2023-05-01', '2022-01-01'}", 1),
+                ("NOT printed == '2023-05-01'", 2), ("printed == nil", 1),
+                ("code == '6f997b6b-4c1e-4a5b-9c3d-0123456789ab'", 1),
+                ("'6F997B6B-4C1E-4A5B-9C3D-0123456789AB' == code", 1),
+                ("cover == 'AQID'", 1), ("cover == '0x010203'", 1), ("cover == '0x0102'", 0),
+                ("price == '10.10'", 1), ("pages > '60'", 1), ("isSold == 'yes'", 1), ("isSold == 0", 1),
+                ("home == 'https://a.b/c'", 1), ("title BEGINSWITH 'A'", 1), ("TITLE == 'A'", 1),
+                ("author == 'Author/p2'", 1), ("author IN {'Author/p1', 'Author/p2'}", 3),
+                ("author.objectID == 'Author/p1'", 2),
+                ("author.books CONTAINS 'Book/p1'", 2), ("ANY author.books.printed == '2023-05-01'", 2),
+                ("SUBQUERY(author.books, $b, $b.printed > '2024-01-01' AND $b.author == 'Author/p1').@count > 0", 2),
+                ("author.books.@max.printed > '2024-01-01'", 2), ("author.books.@count == 1", 1),
+            ], atLeast: 8))
     func constantsAreReadAsWhatTheyAreHeldAgainst(predicate: String, count: Int) throws {
         let run = try query("Book", "--where", predicate, "--count")
         #expect(run.output == "\(count)\n", "\(run.error)")
     }
 
-    @Test(arguments: [
-        ("printed > '1.5.2024'", "Book.printed takes a date such as 2024-05-01 or 2024-05-01T12:30:00Z, in quotes"),
-        ("printed > 2024-01-01", "Book.printed takes a date such as 2024-05-01 or 2024-05-01T12:30:00Z, in quotes"),
-        ("code == 'x'", "Book.code takes a UUID, in quotes; 'x' is none."),
-        ("code == 3", "Book.code takes a UUID, in quotes; 3 is none."),
-        ("cover == '0x01f'", "Book.cover takes base64"), ("pages == 'many'", "Book.pages takes a whole number"),
-        (
-            "author == 'Le Guin'",
-            "'Le Guin' is no Author. Write the object's ID, as in 'Author/p12', or a property of it."
-        ),
-        (
-            "SELF == 'x-coredata://A/Book/p1'",
-            "x-coredata://A/Book/p1 is an object of another store; the UUID of this one"
-        ),
-        ("author == 'Autor/p1'", "The model has no entity 'Autor'; did you mean 'Author'?"),
-    ])
+    @Test(
+        arguments: Trials.some(
+            of: [
+                (
+                    "printed > '1.5.2024'",
+                    "Book.printed takes a date such as 2024-05-01 or 2024-05-01T12:30:00Z, in quotes"
+                ),
+                (
+                    "printed > 2024-01-01",
+                    "Book.printed takes a date such as 2024-05-01 or 2024-05-01T12:30:00Z, in quotes"
+                ),
+                ("code == 'x'", "Book.code takes a UUID, in quotes; 'x' is none."),
+                ("code == 3", "Book.code takes a UUID, in quotes; 3 is none."),
+                ("cover == '0x01f'", "Book.cover takes base64"), ("pages == 'many'", "Book.pages takes a whole number"),
+                (
+                    "author == 'Le Guin'",
+                    "'Le Guin' is no Author. Write the object's ID, as in 'Author/p12', or a property of it."
+                ),
+                (
+                    "SELF == 'x-coredata://A/Book/p1'",
+                    "x-coredata://A/Book/p1 is an object of another store; the UUID of this one"
+                ),
+                ("author == 'Autor/p1'", "The model has no entity 'Autor'; did you mean 'Author'?"),
+            ], atLeast: 3))
     func constantsThatAreNoneAreExplained(predicate: String, message: String) throws {
         let run = try query("Book", "--where", predicate, "--count")
         #expect(run.status == 2)

@@ -7,14 +7,20 @@ import Testing
     /// A store of 40 items and 4 units, of the type that the name says.
     private func store(_ scratch: Scratch, _ name: String) throws -> String {
         let database = scratch.path("made.sqlite")
-        let made = try CommandRun.coredata(
-            "generate-data", database, "--model", CommandRun.exampleModel, "--count", "Item=40", "--count", "Unit=4",
-            "--members", "Unit.items=5-9", "--seed", "3")
-        try #require(made.status == 0, "\(made.error)")
+        try FileManager.default.copyItem(atPath: Self.items.get(), toPath: database)
         let store = scratch.path(name)
         let run = try CommandRun.coredata("store", "copy", database, store)
         try #require(run.status == 0, "\(run.error)")
         return store
+    }
+
+    private static let items = Result { () throws -> String in
+        let database = try Fixtures.temporaryFolder().appendingPathComponent("made.sqlite").path
+        let made = try CommandRun.coredata(
+            "generate-data", database, "--model", CommandRun.exampleModel, "--count", "Item=40", "--count", "Unit=4",
+            "--members", "Unit.items=5-9", "--seed", "3")
+        try #require(made.status == 0, "\(made.error)")
+        return database
     }
 
     @Test(arguments: [("a.xml", "XML"), ("a.binary", "Binary")])
@@ -110,6 +116,11 @@ import Testing
         let run = try CommandRun.coredata("store", "verify", store, "--model", CommandRun.exampleModel)
         #expect(run.status == 1, "\(run.output)\(run.error)")
         #expect(run.output.contains("error: ") && run.output.contains("coredata store recover"), "\(run.output)")
+        for arguments in [["store", "info", store], ["query", store, "Unit", "--model", CommandRun.exampleModel]] {
+            let run = try CommandRun.run(CommandRun.executable(), arguments)
+            let end = ": coredata store recover \(store) NEW --model MODEL\n"
+            #expect(run.status == 2 && run.error.hasSuffix(end), "\(run.error)")
+        }
         let other = try Scratch()
         _ = try other.makeStore(entities: ImportTests.everything)
         let sound = try self.store(other, name)

@@ -51,6 +51,89 @@ import Testing
         #expect(try scratch.read("Model/Book.swift") == Self.book)
     }
 
+    private struct Report: Decodable {
+        struct File: Decodable {
+            var path: String
+            var written: String?
+            var isLeftOut: Bool
+            var neededFrameworks: [String]
+            var changes: [Change]
+            var remarks: [Remark]
+        }
+        struct Change: Decodable, Equatable {
+            var line: Int
+            var column: Int
+            var kind: String
+            var summary: String
+            var before: String
+            var after: String
+        }
+        struct Remark: Decodable, Equatable {
+            var line: Int?
+            var column: Int?
+            var severity: String
+            var message: String
+            var hint: String?
+        }
+        struct Module: Decodable { var name: String }
+        var changeCount: Int
+        var changedFileCount: Int
+        var remarkCount: Int
+        var leftOutFileCount: Int
+        var files: [File]
+        var modules: [Module]
+        var models: [String]
+    }
+
+    @Test func aReportForProgramsHasChangesAndWhatIsLeftOut() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        _ = try scratch.write(
+            "import Alamofire\nimport CoreData\nstruct A {}\n#Preview { Screen() }\n", to: "Model/Shelf/Plain.swift")
+        let run = try CommandRun.coredata("port", path, "--output", scratch.path("Ported"), "--json")
+        #expect(run.status == 0 && run.error.isEmpty, "\(run.error)")
+        let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+        #expect(report.changeCount == 3 && report.changedFileCount == 2)
+        #expect(report.remarkCount == 1 && report.leftOutFileCount == 1)
+        #expect(report.modules.map(\.name) == ["Alamofire"] && report.models == ["Shelf/Shelf.xcdatamodeld"])
+        let book = try #require(report.files.first { $0.path.hasSuffix("Book.swift") })
+        #expect(
+            book.changes == [
+                .init(
+                    line: 3, column: 1, kind: "objectiveCAttribute", summary: "removed @objc(Book)",
+                    before: "@objc(Book)", after: ""),
+                .init(
+                    line: 5, column: 22, kind: "keyPath", summary: #"#keyPath(Book.author.name) -> "author.name""#,
+                    before: "#keyPath(Book.author.name)", after: #""author.name""#),
+            ])
+        #expect(!book.isLeftOut && book.remarks.isEmpty && book.written == scratch.path("Ported/Book.swift"))
+        let screen = try #require(report.files.first { $0.path.hasSuffix("Screen.swift") })
+        #expect(screen.isLeftOut && screen.written == nil && screen.changes.isEmpty)
+        #expect(screen.neededFrameworks == ["UIKit"])
+        #expect(
+            screen.remarks == [
+                .init(
+                    line: 2, column: 21, severity: "warning",
+                    message: "left out: 'UIViewController' needs UIKit, which does not exist here")
+            ])
+        let plain = try #require(report.files.first { $0.path.hasSuffix("Plain.swift") })
+        #expect(plain.changes.map(\.kind) == ["leftOut"] && plain.changes.map(\.line) == [4])
+        #expect(plain.remarks.map(\.severity) == ["note"])
+    }
+
+    @Test func aReportForProgramsOfACheckWritesNothing() throws {
+        let scratch = try Scratch()
+        let path = try makeSources(in: scratch)
+        let run = try CommandRun.coredata("port", path, "--check", "--json")
+        let report = try JSONDecoder().decode(Report.self, from: Data(run.output.utf8))
+        #expect(run.status == 1 && report.changeCount == 2 && report.models.isEmpty)
+        #expect(report.files.allSatisfy { $0.written == nil })
+        let settled = try CommandRun.coredata("port", path + "/Shelf", "--check", "--json")
+        #expect(settled.status == 0, "\(settled.output)")
+        let wrong = try CommandRun.coredata("port", scratch.path("Nowhere"), "--json")
+        #expect(wrong.status == 2 && wrong.output.isEmpty && !wrong.error.isEmpty)
+    }
+
     @Test func checkFailsWhereSomethingWouldChange() throws {
         let scratch = try Scratch()
         let path = try makeSources(in: scratch)

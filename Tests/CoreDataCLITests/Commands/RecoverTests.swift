@@ -42,6 +42,12 @@ import Testing
         #expect(verified.lines.first?.hasPrefix("error: the file is damaged and cannot be checked further: ") == true)
         #expect(verified.lines.first?.contains("coredata store recover") == true)
         #expect(verified.lines.last == "\(store): 1 problem")
+        for arguments in [["store", "info", store], ["query", store], ["query", store, "Album"], ["export", store]] {
+            let run = try CommandRun.run(CommandRun.executable(), arguments)
+            #expect(run.status == 2, "\(arguments)")
+            let end = ": coredata store recover \(store) NEW\n"
+            #expect(run.error.hasPrefix("error: The file '\(store)'") && run.error.hasSuffix(end), "\(run.error)")
+        }
         let new = scratch.path("new.sqlite")
         let run = try CommandRun.coredata("store", "recover", store, new)
         #expect(run.status == 1, "\(run.output) \(run.error)")
@@ -77,5 +83,19 @@ import Testing
         let run = try CommandRun.coredata("store", "recover", text, scratch.path("new.sqlite"))
         #expect(run.status != 0)
         #expect(!FileManager.default.fileExists(atPath: scratch.path("new.sqlite")))
+        // There is nothing in it to recover.
+        let info = try CommandRun.coredata("store", "info", text)
+        #expect(info.status == 2 && !info.error.contains("recover"), "\(info.error)")
+    }
+
+    @Test func ofAFileOfWhichTooLittleIsLeftTheErrorNamesNoOtherCommand() throws {
+        let scratch = try Scratch()
+        let store = try store(scratch, count: 3)
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: store))
+        try handle.truncate(atOffset: 4096)
+        try handle.close()
+        let run = try CommandRun.coredata("store", "recover", store, scratch.path("new.sqlite"))
+        #expect(run.status == 2 && run.error.contains("With --model it may be readable"), "\(run.error)")
+        #expect(!run.error.contains("store recover"))
     }
 }

@@ -56,7 +56,7 @@ struct StoreComparison {
             }
         }
 
-        /// The value, to the last bit.
+        /// The value, to the last bit; of an archive its content, since the order of entries depends on the process.
         func text(_ property: String, of object: NSManagedObject) -> String {
             context.performAndWait {
                 guard let value = object.value(forKey: property) else { return "nil" }
@@ -70,7 +70,8 @@ struct StoreComparison {
                     return value.allObjects.map { ($0 as? NSManagedObject).map(place) ?? "?" }.sorted()
                         .joined(separator: ", ")
                 case let value as Date: return "date \(value.timeIntervalSinceReferenceDate.bitPattern)"
-                case let value as Data: return "data \(value.base64EncodedString())"
+                case let value as Data:
+                    return PlainArchive.content(of: value) ?? "data \(value.base64EncodedString())"
                 case let value as String: return "text \(Array(value.utf8))"
                 case let value as NSDecimalNumber: return "decimal \(value)"
                 case let value as NSNumber:

@@ -135,18 +135,11 @@ import Testing
         #expect(csv.lines.first.map(String.init) == columns, "\(csv.error)")
     }
 
-    @Test(arguments: RoundTripTests.formats) func whatIsExportedIsImported(format: String) throws {
+    @Test(arguments: RoundTripTests.someFormats) func whatIsExportedIsImported(format: String) throws {
         let scratch = try Scratch()
         let store = try store(scratch)
-        let form = format.split(separator: " ").last.map(String.init) ?? format
-        let target = scratch.path(form == "csv" ? "export" : "export.\(form)")
-        let copy = scratch.path("copy.sqlite")
-        try CommandRun.coredata("export", store, "--output", target, "--format", form)
-        try CommandRun.coredata("store", "create", copy, "--model", store)
-        let run = try CommandRun.coredata("import", copy, target, "--format", form)
-        #expect(run.status == 0, "\(run.error)")
-        #expect(try StoreComparison(store, copy).differences.isEmpty)
-        let difference = try CommandRun.coredata("store", "diff", store, copy)
+        #expect(try RoundTripTests.roundTrip(store, format, in: scratch).differences.isEmpty)
+        let difference = try CommandRun.coredata("store", "diff", store, scratch.path("copy.sqlite"))
         #expect(difference.status == 0, "\(difference.output)\(difference.error)")
     }
 
@@ -162,6 +155,28 @@ import Testing
         let file = try scratch.write(text, to: "wrong.json")
         let run = try CommandRun.coredata("import", store, "--entity", "Drink", file)
         #expect(run.status != 0 && (run.error + run.output).contains(message), "\(run.error)\(run.output)")
+    }
+
+    @Test func generatedDataHasOneCaseOfEachEnumeration() throws {
+        let scratch = try Scratch()
+        let store = try store(scratch)
+        let made = try CommandRun.coredata("generate-data", store, "--count", "Drink=40")
+        #expect(made.status == 0, "\(made.error)")
+        let run = try CommandRun.coredata(
+            "query", store, "Drink", "--select", "ice,glass", "--format", "csv", "--limit", "100")
+        let lines = Set(run.lines.dropFirst().map(String.init))
+        // The raw value is that of the object that was there.
+        let expected = ["", "cubed", "crushed"].flatMap { ice in ["", "coupe"].map { "\(ice),\($0)" } }
+        #expect(run.lines.count == 43 && lines.isSubset(of: expected), "\(lines)\(run.error)")
+        #expect(lines.isSuperset(of: ["cubed,coupe", "crushed,coupe"]))
+        // As are JSON and archives, which nothing could read otherwise.
+        let others = try CommandRun.coredata(
+            "query", store, "Drink", "--select", "steps,tags", "--format", "ndjson", "--limit", "100")
+        let steps = ["null", #"["Stir",{"for":1.50}]"#]
+        let expectedOthers = steps.flatMap { steps in
+            ["null", #"["sour","sweet"]"#].map { #"{"steps": \#(steps), "tags": \#($0)}"# }
+        }
+        #expect(Set(others.lines.map(String.init)).isSubset(of: expectedOthers), "\(others.output)\(others.error)")
     }
 
     @Test func documentationNamesTheCasesOfEnumerations() throws {

@@ -11,7 +11,10 @@ import Testing
         ("store inof Shop.sqlite", "There is no command 'store inof'. Did you mean 'coredata store info'?"),
         ("help store inof", "There is no command 'store inof'. Did you mean 'coredata store info'?"),
         ("lint Shop.momd", "There is no command 'lint'. Did you mean 'coredata model lint'?"),
-        ("verfy Shop.sqlite", "There is no command 'verfy'. Did you mean 'coredata store verify'?"),
+        (
+            "verfy Shop.sqlite",
+            "There is no command 'verfy'. Did you mean 'coredata store verify' or 'coredata sync verify'?"
+        ),
         (
             "compile Shop.momd",
             "There is no command 'compile'. Did you mean 'coredata model compile' or 'coredata mapping compile'?"

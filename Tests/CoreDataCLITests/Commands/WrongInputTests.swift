@@ -102,10 +102,10 @@ import Testing
         ("export EMPTY/a.sqlite", "There is no store at"),
     ]
 
-    @Test(arguments: cases)
+    @Test(arguments: Trials.some(of: cases))
     func wrongInputIsExplained(arguments: String, message: String) throws {
         let scratch = try Scratch()
-        let store = try scratch.makeStore()
+        let store = try scratch.copyOfEmptyStore()
         let empty = scratch.folder.appendingPathComponent("empty")
         try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
         func filled(_ text: String) -> String {

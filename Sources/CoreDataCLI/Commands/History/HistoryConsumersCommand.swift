@@ -3,7 +3,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// `coredata history consumers`
+/// The command `coredata history consumers`.
 struct HistoryConsumersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "consumers",
@@ -55,10 +55,10 @@ struct HistoryConsumersCommand: ParsableCommand {
     }
 }
 
-/// A consumer for programs.
+/// A consumer in the JSON output.
 struct HistoryConsumerListing: Encodable {
     var name: String
-    /// The number of the last transaction that it has read.
+    /// The number of the last transaction that the consumer has read.
     var transactionNumber: Int64
     var lastRead: String
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CoreData
 
-/// How `coredata history` prints transactions.
+/// The options for printing transactions in `coredata history`.
 struct HistoryFormOptions: ParsableArguments {
     @Flag(help: "Print each change: the object, and the properties or the tombstone.")
     var changes = false
@@ -11,7 +11,8 @@ struct HistoryFormOptions: ParsableArguments {
 
     var printer: HistoryPrinter { HistoryPrinter(showsChanges: changes, asJSON: json) }
 
-    /// Right behind the transaction of that number in the only store: error 134301 where what follows was purged.
+    /// Returns the token directly after the transaction with the number in the only store; error 134301 if the
+    /// following ones were purged.
     static func token(
         after number: Int64, in coordinator: NSPersistentStoreCoordinator
     ) -> NSPersistentHistoryToken? {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata history list`
+/// The command `coredata history list`.
 struct HistoryListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

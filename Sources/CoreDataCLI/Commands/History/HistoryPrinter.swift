@@ -2,7 +2,7 @@ import CoreData
 import CoreDataToolkit
 import Foundation
 
-/// Transactions as text.
+/// Prints transactions as text.
 ///
 ///     12  2026-05-01T08:30:00Z  import (Shop)  2 inserted, 1 updated
 ///         inserted Item/p12
@@ -15,7 +15,7 @@ struct HistoryPrinter: Sendable {
         asJSON ? json(transaction) + "\n" : lines(transaction).joined(separator: "\n") + "\n"
     }
 
-    /// A time without parts of a second.
+    /// Returns a time in whole seconds.
     static func text(_ date: Date) -> String {
         DateText.text(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down)))
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata history purge`
+/// The command `coredata history purge`.
 struct HistoryPurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",

@@ -1,8 +1,9 @@
 import ArgumentParser
 import CoreData
+import CoreDataSync
 import Foundation
 
-/// `coredata history watch`
+/// The command `coredata history watch`.
 struct HistoryWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -43,53 +44,20 @@ struct HistoryWatchCommand: ParsableCommand {
         let sequence = opened.makeContext().history(after: try start(in: opened.coordinator))
         let printer = form.printer
         let count = count
-        let outcome = WaitedOutcome()
-        Task.detached(executorPreference: OwnThread()) {
-            do {
-                var printed = 0
-                for try await transaction in sequence {
-                    let output = try TextOutput()
-                    try output.write(printer.text(transaction))
-                    try output.finish()
-                    printed += 1
-                    if printed == count { break }
-                }
-                outcome.end(nil)
-            } catch { outcome.end(error) }
+        try WaitedTask.run {
+            var printed = 0
+            for try await transaction in sequence {
+                let output = try TextOutput()
+                try output.write(printer.text(transaction))
+                try output.finish()
+                printed += 1
+                if printed == count { break }
+            }
         }
-        try outcome.wait()
     }
 
     private func start(in coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentHistoryToken? {
         guard let after else { return coordinator.currentPersistentHistoryToken(fromStores: nil) }
         return HistoryFormOptions.token(after: after, in: coordinator)
-    }
-}
-
-/// Where a task runs for which a thread waits: of those that tasks share there may be no other.
-private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "history watch")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-
-/// What a task ended with, for a thread that waits for it.
-private final class WaitedOutcome: @unchecked Sendable {
-    // Safe because the error is set before the semaphore is signalled, and read after.
-
-    private let semaphore = DispatchSemaphore(value: 0)
-    private var error: (any Error)?
-
-    func end(_ error: (any Error)?) {
-        self.error = error
-        semaphore.signal()
-    }
-
-    func wait() throws {
-        semaphore.wait()
-        if let error { throw error }
     }
 }

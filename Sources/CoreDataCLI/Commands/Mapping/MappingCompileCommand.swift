@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataModel
 import Foundation
 
-/// `coredata mapping compile`
+/// The command `coredata mapping compile`.
 struct MappingCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",

@@ -3,7 +3,7 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// `coredata mapping infer`
+/// The command `coredata mapping infer`.
 struct MappingInferCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",

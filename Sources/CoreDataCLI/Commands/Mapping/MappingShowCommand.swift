@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataModel
 import Foundation
 
-/// `coredata mapping show`
+/// The command `coredata mapping show`.
 struct MappingShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -22,11 +22,11 @@ struct MappingShowCommand: ParsableCommand {
     func run() throws { try MappingListing(MappingListing.read(mapping)).show(asJSON: json) }
 }
 
-/// A mapping model for people and programs.
+/// A mapping model in the text and JSON output.
 struct MappingListing: Encodable {
     struct Property: Encodable {
         var name: String
-        /// Where the value comes from, in the predicate language; nothing where the property is left as it is.
+        /// The expression for the value, in the predicate language; `nil` if the property is not changed.
         var value: String?
     }
 

@@ -4,7 +4,7 @@ import CoreDataModel
 import CoreDataToolkit
 import Foundation
 
-/// `coredata migrate check`
+/// The command `coredata migrate check`.
 struct MigrateCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -43,7 +43,7 @@ struct MigrateCheckCommand: ParsableCommand {
         var results: [Result] = []
         for version in versions.versions where version.name != name {
             let problem = try check(version, target)
-            // Each takes a while: it is told at once.
+            // Each check takes some time, so print its result at once.
             if !json { print("\(version.name) → \(name): \(problem ?? "ok")") }
             results.append(Result(from: version.name, to: name, isMigrated: problem == nil, problem: problem))
         }
@@ -59,11 +59,11 @@ struct MigrateCheckCommand: ParsableCommand {
         var from: String
         var to: String
         var isMigrated: Bool
-        /// Why stores of the version cannot be migrated.
+        /// The reason why stores of the version cannot be migrated.
         var problem: String?
     }
 
-    /// - Returns: why stores of the version cannot be migrated.
+    /// - Returns: the reason why stores of the version cannot be migrated; `nil` if they can.
     private func check(_ version: ModelVersions.Version, _ target: ModelDocument) throws -> String? {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -88,13 +88,13 @@ struct MigrateCheckCommand: ParsableCommand {
         defer { for store in opened.coordinator.persistentStores { try? opened.coordinator.remove(store) } }
         let names = model.entities.filter { !$0.isAbstract }.compactMap(\.name)
         var generator = TestDataGenerator(opened.coordinator)
-        // All or nothing.
+        // Save everything at once.
         generator.batchSize = .max
         do {
             _ = try generator.fill(
                 context, Dictionary(uniqueKeysWithValues: names.map { ($0, objects) }), makesAllUnique: true)
         } catch {
-            // Rules of validation can ask for more than can be made up; an empty store still tells of the schema.
+            // Validation rules may be too complex for generated data; an empty store still tests the schema.
             Terminal.note(
                 "note: an empty store of '\(document.name ?? "")' was migrated: \(ErrorText.describe(error))")
         }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata migrate plan`
+/// The command `coredata migrate plan`.
 struct MigratePlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
@@ -74,7 +74,7 @@ struct MigratePlanCommand: ParsableCommand {
             return print(
                 try JSONOutput.text(
                     (steps ?? []).map {
-                        Passage(
+                        PlanStep(
                             from: $0.from, to: $0.to, mapping: $0.mapping, entities: $0.entities,
                             losses: $0.losses.map(\.name))
                     }))
@@ -87,12 +87,12 @@ struct MigratePlanCommand: ParsableCommand {
         }
     }
 
-    private struct Passage: Encodable {
+    private struct PlanStep: Encodable {
         var from: String
         var to: String
         var mapping: String?
         var entities: [String]
-        /// By the names that the store's version has.
+        /// The losses, with the names in the store's version.
         var losses: [String]
     }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata migrate rollback`
+/// The command `coredata migrate rollback`.
 struct MigrateRollbackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
@@ -34,7 +34,7 @@ struct MigrateRollbackCommand: ParsableCommand {
         }
         try checkIsCopy(copy)
         try StoreTools.copy(copy.url, to: url)
-        // A run that did not end has left a note in the copy.
+        // An interrupted run leaves a note in the copy's metadata.
         if MigrationCopy.metadata(url)?[MigrationCopy.targetKey] != nil {
             try MigrationCopy.change(url) { $0[MigrationCopy.targetKey] = nil }
         }
@@ -46,7 +46,8 @@ struct MigrateRollbackCommand: ParsableCommand {
         print("\(StoreFile.shown(store)) is as it was before the migration; what was saved since is gone")
     }
 
-    /// - Throws: ``ToolFailure`` where both are stores, and not the same one. A store that is missing or damaged is put back.
+    /// - Throws: ``ToolFailure`` if both are valid stores with different identities. A missing or damaged store is
+    ///   replaced by the copy.
     private func checkIsCopy(_ copy: MigrationCopy) throws {
         guard let own = MigrationCopy.metadata(copy.store)?[NSStoreUUIDKey] as? String,
             let copied = MigrationCopy.metadata(copy.url)?[NSStoreUUIDKey] as? String, own != copied

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreData
 import Foundation
 
-/// `coredata migrate run`
+/// The command `coredata migrate run`.
 struct MigrateRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -66,7 +66,7 @@ struct MigrateRunCommand: ParsableCommand {
         do {
             try Self.migrate(input.url, migration, progressive) { bar.update(fraction: $0, count: Int($0 * 100)) }
         } catch {
-            // A chain may have come half the way.
+            // A chain may have completed some of its steps.
             if backup, progressive == nil { try? copy.remove() }
             throw error
         }
@@ -86,12 +86,12 @@ struct MigrateRunCommand: ParsableCommand {
     private struct Summary: Encodable {
         var store: String
         var isMigrated: Bool
-        /// Where the store is as it was.
+        /// The path of the store's copy from before the migration.
         var backup: String?
         var dropped: [MigrationLosses.Entry]?
-        /// With `--dry-run`.
+        /// The result of `--dry-run`.
         var canBeMigrated: Bool?
-        /// What is wrong with the migrated copy, with `--dry-run`.
+        /// The problems of the migrated copy, with `--dry-run`.
         var findings: [String]?
     }
 
@@ -126,7 +126,7 @@ struct MigrateRunCommand: ParsableCommand {
         _ migration: LightweightMigration, _ progressive: ProgressiveMigration?, on copy: URL
     ) throws {
         try Self.migrate(copy, migration, progressive)
-        // Of a store of one file a whole is read before any of it is written.
+        // A single-file store is read completely before it is written.
         if ![NSXMLStoreType, NSBinaryStoreType].contains(migration.type) {
             let verification = try NSPersistentStoreCoordinator.verifyPersistentStore(at: copy)
             if json {

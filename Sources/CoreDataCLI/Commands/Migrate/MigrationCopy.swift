@@ -1,26 +1,26 @@
 import CoreData
 import Foundation
 
-/// The copy of a store that `migrate run` keeps, and `migrate rollback` puts back.
+/// The copy of a store that `migrate run` makes, and that `migrate rollback` restores.
 ///
 /// ```
 ///  no copy ──▶ copy, with the target's checksum in its metadata ──▶ migrated ──▶ checksum removed
-///                  │ killed here: the store is of the copy's version            the next run asks what to do with it
-///                  ▼                                                    ▲
-///              the next run makes the copy anew ───────────────────────┘
+///                  │ killed here: the store has the copy's version
+///                  ▼                                                         ▲
+///              the next run makes the copy again ───────────────────────────┘
 /// ```
-/// A chain of versions that ended half the way is gone on with; the copy, which is as the store was before it, stays.
+/// An interrupted chain of versions is continued; the copy from before the chain is kept.
 struct MigrationCopy {
     let store: URL
     let url: URL
 
-    /// In the copy's metadata while a run has not ended: the checksum of the version that it leads to.
+    /// The metadata key that the copy has until the run ends: the checksum of the target version.
     static let targetKey = "OpenCoreDataMigrationTarget"
 
-    /// Makes the copy, unless an earlier run that did not come to its end has left it.
+    /// Makes the copy, unless an interrupted run has left it.
     ///
-    /// - Parameter target: the checksum of the model that the store is migrated to.
-    /// - Throws: ``ToolFailure`` where there is the copy of another migration.
+    /// - Parameter target: the checksum of the model to migrate to.
+    /// - Throws: ``ToolFailure`` if a copy of another migration exists.
     func prepare(for target: String) throws {
         if try StoreTools.isTaken(url) {
             switch try leftover(target) {
@@ -35,25 +35,25 @@ struct MigrationCopy {
         }
     }
 
-    /// Says that the run has come to its end.
+    /// Records in the copy that the run has ended.
     func finish() throws { try Self.change(url) { $0[Self.targetKey] = nil } }
 
-    /// Removes the copy, and on a server its schema if nothing else is in that.
+    /// Deletes the copy; on a server also its schema, if it is empty then.
     func remove() throws {
         try StoreTools.remove(url)
         try StoreTools.removeEmptySchema(of: url)
     }
 
-    // MARK: What an earlier run has left
+    // MARK: State after an earlier run
 
     private enum Leftover {
-        /// The store is as it was when the copy was made, or was written to since.
+        /// The store is unchanged since the copy was made, or was saved to since.
         case unused
-        /// The store is on the way to the same version.
+        /// The store is being migrated to the same version.
         case begun
     }
 
-    /// Whether an earlier run to that version came half the way.
+    /// Returns whether an earlier run to that version was interrupted.
     func isBegun(for target: String) -> Bool {
         (try? StoreTools.isTaken(url)) == true && (try? leftover(target)) == .begun
     }
@@ -72,7 +72,7 @@ struct MigrationCopy {
         )
     }
 
-    /// - Returns: `nil` for what is no store.
+    /// - Returns: the metadata; `nil` if there is no store.
     static func metadata(_ url: URL) -> [String: Any]? {
         try? NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: StoreTools.type(ofStoreAt: url), at: url, options: StoreFile.readingOptions)

@@ -3,7 +3,7 @@ import CoreData
 import CoreDataModel
 import Foundation
 
-/// A store and the model that it is to be of.
+/// A store and the model to migrate it to.
 struct MigrationInput: ParsableArguments {
     @Argument(help: "The store's file, or its postgresql:// URL.", completion: .file())
     var store: String
@@ -55,9 +55,9 @@ struct MigrationInput: ParsableArguments {
             type: StoreTools.type(ofStoreAt: url), files: [URL(fileURLWithPath: path)])
     }
 
-    /// What the migration would drop; `nil` where the store is of the model already.
+    /// Returns the data that the migration would drop; `nil` if the store already has the model.
     ///
-    /// - Parameter copy: where an earlier run may have left the store as it was before it came half the way: names are those of that.
+    /// - Parameter copy: the copy of the store that an interrupted run may have left; names are those of the copy.
     func losses(
         _ migration: LightweightMigration, _ progressive: ProgressiveMigration?, _ copy: MigrationCopy
     ) throws -> MigrationLosses? {
@@ -73,7 +73,7 @@ struct MigrationInput: ParsableArguments {
         return losses(steps.flatMap(\.losses), at: url)
     }
 
-    /// The migration over versions that lie between; `nil` where that is not asked for.
+    /// Returns the migration over intermediate versions; `nil` if the user did not request it.
     func progressiveMigration() throws -> ProgressiveMigration? {
         guard progressive else { return nil }
         let direct = try migration()
@@ -95,7 +95,7 @@ struct MigrationInput: ParsableArguments {
         return migration
     }
 
-    /// Where `run` keeps the store as it was.
+    /// Returns the location of the copy that `run` makes.
     static func backup(of store: String) throws -> URL {
         guard StoreFile.isOnServer(store) else {
             return URL(fileURLWithPath: StoreTools.file(of: StoreFile.url(store)).path + ".before-migration")

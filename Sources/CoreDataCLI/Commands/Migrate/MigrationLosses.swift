@@ -3,12 +3,12 @@ import CoreDataModel
 import CoreDataToolkit
 import Foundation
 
-/// What a migration would drop of a store, with the number of objects that have something there.
+/// The data that a migration would drop, with the number of objects that have values in it.
 struct MigrationLosses {
     struct Entry: Encodable {
         var name: String
         var kind: String
-        /// The number of objects that go, or have a value that goes; `nil` where it cannot be counted.
+        /// The number of objects that are deleted or lose a value; `nil` if it cannot be counted.
         var count: Int?
 
         /// `attribute Item.price: 12 objects have a value`
@@ -26,16 +26,16 @@ struct MigrationLosses {
 
     let entries: [Entry]
 
-    /// - Parameter model: the one that the store is of; without it nothing is counted.
+    /// - Parameter model: the store's model; without it, objects are not counted.
     init(_ losses: [MappingLoss], ofStoreAt url: URL, _ model: NSManagedObjectModel?, configuration: String?) {
         var seen: Set<String> = []
         let losses = losses.filter { seen.insert($0.name).inserted }
-        // Of nothing there is nothing to count.
+        // Without losses there is nothing to count.
         let counter = losses.isEmpty ? nil : model.flatMap { Counter(url, $0, configuration) }
         entries = losses.map { Entry(name: $0.name, kind: $0.kind.rawValue, count: counter?.count($0)) }
     }
 
-    /// - Throws: ``ToolFailure`` where something would go that is not among these names.
+    /// - Throws: ``ToolFailure`` if the migration would drop data that is not among these names.
     func check(_ allowed: [String], ofStore store: String) throws {
         let names = Set(allowed)
         for name in allowed where !entries.contains(where: { $0.name == name }) {
@@ -53,7 +53,7 @@ struct MigrationLosses {
             """)
     }
 
-    /// Counts by the store's own model.
+    /// Counts objects with the store's own model.
     private struct Counter {
         private let context: NSManagedObjectContext
         private let model: NSManagedObjectModel
@@ -61,7 +61,7 @@ struct MigrationLosses {
         init?(_ url: URL, _ model: NSManagedObjectModel, _ configuration: String?) {
             self.model = model
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            // A store of one configuration is opened by the older model's own of that name, where it has one.
+            // A store with one configuration is opened with the same configuration of the older model, if it exists.
             for name in [configuration, nil] {
                 let added = try? coordinator.addPersistentStore(
                     ofType: StoreTools.type(ofStoreAt: url), configurationName: name, at: url,
@@ -85,7 +85,8 @@ struct MigrationLosses {
             return context.performAndWait { try? context.count(for: request) }
         }
 
-        /// Has a value: `price != nil`, `items.@count > 0`, `(place.city != nil OR place.street != nil)`.
+        /// Returns the condition for having a value: `price != nil`, `items.@count > 0`, `(place.city != nil OR
+        /// place.street != nil)`.
         private static func condition(_ path: String, of entity: NSEntityDescription) -> String? {
             if let relationship = entity.relationshipsByName[path], relationship.isToMany {
                 return "\(path).@count > 0"

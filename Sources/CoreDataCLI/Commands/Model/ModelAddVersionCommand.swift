@@ -4,7 +4,7 @@ import CoreDataModelTools
 import CoreDataToolkit
 import Foundation
 
-/// `coredata model add-version`
+/// The command `coredata model add-version`.
 struct ModelAddVersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-version",
@@ -49,13 +49,13 @@ struct ModelAddVersionCommand: ParsableCommand {
                 """)
         }
         let source = from ?? versions.currentName
-        // Also of a version that cannot be read: to name it.
+        // Include versions that cannot be read, to name them in the message.
         guard names.contains(source) else {
             throw ToolFailure("\(model) has no version '\(source)'\(Suggestion.text(for: source, among: names))")
         }
         let added = name ?? ModelVersionName.next(after: names, of: versions.name)
         try ModelVersionName.check(added)
-        // Apple's file systems take names that differ in case for one.
+        // Apple's file systems treat names that differ in case as equal.
         guard !names.contains(where: { $0.lowercased() == added.lowercased() }) else {
             throw ToolFailure("\(model) has a version '\(added)' already; --name gives the new one another name.")
         }
@@ -69,12 +69,12 @@ struct ModelAddVersionCommand: ParsableCommand {
         }
     }
 
-    /// Copies the version's folder under the new name, then has the model name it: a model that was left half way has its old
-    /// current version.
+    /// Copies the version's folder to the new name, then makes it the current version. If the command is interrupted,
+    /// the model keeps its old current version.
     private static func add(_ name: String, copyOf source: String, to folder: URL) throws {
         let manager = FileManager.default
         let target = folder.appendingPathComponent("\(name).xcdatamodel")
-        // Under a name that is no version's until it is whole.
+        // Use a temporary name until the copy is complete.
         let fresh = folder.appendingPathComponent(".\(UUID().uuidString)")
         defer { try? manager.removeItem(at: fresh) }
         try manager.copyItem(at: folder.appendingPathComponent("\(source).xcdatamodel"), to: fresh)

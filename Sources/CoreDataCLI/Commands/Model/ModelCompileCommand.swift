@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// `coredata model compile`
+/// The command `coredata model compile`.
 struct ModelCompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compile",

@@ -4,7 +4,7 @@ import CoreDataModelTools
 import CoreDataPrimitives
 import Foundation
 
-/// `coredata model convert`
+/// The command `coredata model convert`.
 struct ModelConvertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
@@ -83,7 +83,7 @@ struct ModelConvertCommand: ParsableCommand {
 }
 
 extension ModelVersions {
-    /// The versions as Xcode keeps them: those of compiled models are made source again.
+    /// The versions in Xcode's source form; compiled models are decompiled.
     fileprivate var asSource: ModelVersions {
         var result = self
         for index in result.versions.indices where !result.versions[index].document.appliesIndexDecodingQuirk {

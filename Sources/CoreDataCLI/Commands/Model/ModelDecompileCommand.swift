@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataModelTools
 import Foundation
 
-/// `coredata model decompile`
+/// The command `coredata model decompile`.
 struct ModelDecompileCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decompile",

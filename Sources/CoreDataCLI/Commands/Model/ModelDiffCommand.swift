@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataModelTools
 import Foundation
 
-/// `coredata model diff`
+/// The command `coredata model diff`.
 struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",

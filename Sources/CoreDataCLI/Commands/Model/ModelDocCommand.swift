@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataModel
 import CoreDataModelTools
 
-/// `coredata model doc`
+/// The command `coredata model doc`.
 struct ModelDocCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doc",
@@ -36,7 +36,8 @@ struct ModelDocCommand: ParsableCommand {
         let document = try input.document()
         let model = try ModelCompiler.compile(document)
         let page = ModelPage(
-            document, model: model, names: ModelStoreNames(of: model), usesPositions: layout == .xcode)
+            document, model: model, names: ModelStoreNames(of: model), defaults: DefaultTexts.of(document),
+            usesPositions: layout == .xcode)
         try TextOutput.write(page.html, to: output)
     }
 }

@@ -4,7 +4,7 @@ import CoreDataModelTools
 import CoreDataPrimitives
 import Foundation
 
-/// `coredata model fmt`
+/// The command `coredata model fmt`.
 struct ModelFmtCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fmt",
@@ -70,9 +70,9 @@ struct ModelFmtCommand: ParsableCommand {
         return path
     }
 
-    /// The version's text in order.
+    /// Returns the version's text in sorted order.
     ///
-    /// - Throws: where reading it would give another model, which no one should ever see.
+    /// - Throws: an error if reading the text would give another model, which would be a bug.
     static func formatted(_ version: ModelVersions.Version) throws -> String {
         let text = try ContentsWriter.text(of: version.document.ordered())
         let again = ModelReader.document(fromContents: Data(text.utf8), file: nil)
@@ -84,7 +84,7 @@ struct ModelFmtCommand: ParsableCommand {
         return text
     }
 
-    /// The version hashes; `nil` for a model that does not compile.
+    /// Returns the version hashes; `nil` for a model that does not compile.
     private static func hashes(of document: ModelDocument) -> [String: Data]? {
         guard let compiled = try? ModelCompiler.compile(document) else { return nil }
         return Dictionary(

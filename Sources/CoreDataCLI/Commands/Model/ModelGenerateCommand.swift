@@ -3,7 +3,7 @@ import CoreDataCodeGeneration
 import CoreDataModel
 import Foundation
 
-/// `coredata model generate`
+/// The command `coredata model generate`.
 struct ModelGenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate",

@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataModelTools
 import Foundation
 
-/// `coredata model graph`
+/// The command `coredata model graph`.
 struct ModelGraphCommand: ParsableCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case svg
@@ -65,7 +65,7 @@ struct ModelGraphCommand: ParsableCommand {
 }
 
 extension TextOutput {
-    /// Writes a whole text; a file takes its place only when it is complete.
+    /// Writes a text; an existing file is replaced only after the text is complete.
     static func write(_ text: String, to path: String?) throws {
         let output = try TextOutput(path: path)
         do {

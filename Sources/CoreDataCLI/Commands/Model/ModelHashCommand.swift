@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataModel
 import Foundation
 
-/// `coredata model hash`
+/// The command `coredata model hash`.
 struct ModelHashCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hash",

@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataModelTools
 import Foundation
 
-/// `coredata model lint`
+/// The command `coredata model lint`.
 struct ModelLintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lint",

@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataModelTools
 import Foundation
 
-/// `coredata model new`
+/// The command `coredata model new`.
 struct ModelNewCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
@@ -38,7 +38,7 @@ struct ModelNewCommand: ParsableCommand {
         try ModelVersionName.check(stem)
         var document = ModelDocument()
         document.name = stem
-        // Xcode writes the identifier of a version though it is empty.
+        // Xcode writes the version identifier even if it is empty.
         document.versionIdentifiers = [""]
         var versions = ModelVersions(name: stem, versions: [.init(name: stem, document: document)], currentName: stem)
         versions.namesCurrentVersion = true
@@ -52,9 +52,9 @@ struct ModelNewCommand: ParsableCommand {
     }
 }
 
-/// Names of versions, which are names of folders.
+/// Checks and makes names of versions, which are also names of folders.
 enum ModelVersionName {
-    /// - Throws: ``ToolFailure`` for what Xcode and file systems do not take.
+    /// - Throws: ``ToolFailure`` for a name that Xcode or file systems do not allow.
     static func check(_ name: String) throws {
         guard !name.isEmpty, !name.hasPrefix("."), !name.contains(where: { "/:".contains($0) || $0.isNewline }) else {
             throw ToolFailure(
@@ -63,7 +63,7 @@ enum ModelVersionName {
         }
     }
 
-    /// The name that Xcode gives to the version after those: `Library 3` after `Library` and `Library 2`.
+    /// Returns Xcode's name for the next version: `Library 3` after `Library` and `Library 2`.
     static func next(after names: [String], of model: String) -> String {
         let numbers = names.map { name -> Int in
             guard name.hasPrefix(model + " ") else { return 1 }

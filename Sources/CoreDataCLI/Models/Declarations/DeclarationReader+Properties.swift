@@ -87,7 +87,7 @@ extension DeclarationReader {
         return attribute
     }
 
-    /// Those that a model in Swift names without anything more.
+    /// The attribute types that a model in Swift names without arguments.
     private static let types: [String: AttributeType] = Dictionary(
         uniqueKeysWithValues: AttributeType.allCases.filter { ![.transformable, .composite, .objectID].contains($0) }
             .map { ($0.traits.swiftName, $0) })
@@ -112,7 +112,7 @@ extension DeclarationReader {
         relationship.inverseName = reader.text("inverse")
         relationship.inverseEntityName = relationship.inverseName.flatMap { _ in relationship.destinationName }
         relationship.maxCount = 1
-        // After a labelled argument, so that it is not among those without label at the start.
+        // Read it after a labelled argument, so that it is not one of the unlabelled arguments at the start.
         if let (cardinality, place) = reader.member(nil) {
             var counts = SwiftCallReader(cardinality, at: place, problems)
             switch cardinality.name {
@@ -174,7 +174,7 @@ extension DeclarationReader {
         }
     }
 
-    /// Whether there is such a modifier of attributes.
+    /// Applies a modifier to an attribute; returns whether attributes have such a modifier.
     private func apply(_ name: String, _ reader: inout SwiftCallReader, to attribute: inout AttributeElement) -> Bool {
         var minimum: String?
         var maximum: String?

@@ -3,7 +3,7 @@ import CoreDataModel
 import CoreDataPrimitives
 import Foundation
 
-/// Makes a document of the calls that declare a model.
+/// Makes a document from the calls that declare a model.
 struct DeclarationReader {
     let problems: ReadingProblems
 

@@ -4,12 +4,13 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-/// Makes models of what a Swift file declares, which ``PortTool`` reads; ``ModelSwiftWriter`` writes such files.
+/// Makes models from the declarations in a Swift file, which ``PortTool`` parses; ``ModelSwiftWriter`` writes such
+/// files.
 struct ModelSwiftReader {
     private let declarations: ModelDeclarations
     private let problems: ReadingProblems
 
-    /// - Parameter path: the file, by which it is called in messages too.
+    /// - Parameter path: the path of the file, also used in messages.
     static func read(path: String) throws -> ModelVersions {
         let bytes = try FileBytes(path: path, name: path)
         guard let text = bytes.text(0..<bytes.count) else { throw ToolFailure("\(path) is not UTF-8.") }
@@ -20,13 +21,13 @@ struct ModelSwiftReader {
         return try read(declarations, text: text, path: path)
     }
 
-    /// - Parameter text: the file, whose lines are quoted in messages.
+    /// - Parameter text: the file's text, whose lines are quoted in messages.
     static func read(_ declarations: ModelDeclarations, text: String, path: String) throws -> ModelVersions {
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let problems = ReadingProblems(sourceLines: lines)
         for problem in declarations.problems { problems.report(problem.message, at: problem.place) }
         let reader = ModelSwiftReader(declarations: declarations, problems: problems)
-        // What is missing where something could not be read is no mistake of its own.
+        // If a declaration could not be read, missing parts are consequential errors.
         guard problems.diagnostics.isEmpty else { throw ModelFailure(diagnostics: problems.diagnostics) }
         var versions = reader.versions(path: path)
         guard problems.diagnostics.isEmpty else { throw ModelFailure(diagnostics: problems.diagnostics) }
@@ -55,7 +56,7 @@ struct ModelSwiftReader {
             versions.append(.init(name: name.name, document: document))
         }
         if versions.isEmpty { problems.report("the file declares no model", at: declarations.end) }
-        // The versions' common name is the model's: `Library` of `Library` and `Library 2`.
+        // The common name of the versions is the model's: `Library` for `Library` and `Library 2`.
         let name = versions.map(\.name).min { $0.count < $1.count } ?? stem
         var result = ModelVersions(name: name, versions: versions, currentName: declarations.currentVersion ?? name)
         result.namesCurrentVersion = versions.count > 1

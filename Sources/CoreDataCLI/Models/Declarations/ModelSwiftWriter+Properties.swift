@@ -138,7 +138,7 @@ extension ModelSwiftWriter {
         for validation in bounds.others { Self.add(validation, to: &call) }
     }
 
-    /// The modifiers for bounds; `nil` where the limits are no literals of the attribute's Swift type.
+    /// Returns the names of the bounds' modifiers; `nil` if the limits are not literals of the attribute's Swift type.
     private static func boundNames(
         _ type: AttributeType, _ limits: [String]
     ) -> (minimum: String, maximum: String)? {

@@ -4,8 +4,8 @@ import Foundation
 
 /// Writes a model as Swift: a function for each version that declares it (see `NSManagedObjectModel.init(_:)`).
 ///
-/// The Swift form holds what a compiled model holds. What is for Xcode alone (diagrams, the generation of classes)
-/// stays behind; anything else without a place is an error.
+/// The Swift form represents everything in a compiled model. Data for Xcode alone (diagrams, class generation) is
+/// omitted; anything else that cannot be represented is an error.
 struct ModelSwiftWriter {
     static func text(of versions: ModelVersions) throws -> String {
         let names = DeclarationNames(versions)
@@ -73,7 +73,7 @@ struct ModelSwiftWriter {
             body += SwiftCall("ModelConfiguration", arguments).lines
         }
         call.body = body
-        // Without parts there still is a closure, or the call would be another initialiser.
+        // Without parts, write an empty closure; otherwise the call would use another initialiser.
         return body.isEmpty ? ["\(call.head) {}"] : call.lines
     }
 
@@ -121,7 +121,7 @@ struct ModelSwiftWriter {
         return call
     }
 
-    /// The arguments of a fetch request after its name.
+    /// Returns the arguments of a fetch request after its name.
     func arguments(of request: FetchRequestElement) -> [String] {
         var arguments = ["entity: \(SwiftText.quoted(request.entityName ?? ""))"]
         if let predicate = request.predicate { arguments.append("predicate: \(SwiftText.quoted(predicate))") }

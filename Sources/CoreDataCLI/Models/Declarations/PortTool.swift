@@ -1,20 +1,20 @@
 import ArgumentParser
 import Foundation
 
-/// The program `coredata-port`, the one of the package that reads Swift; it is built apart since it needs swift-syntax.
+/// The program `coredata-port`, which parses Swift. It is a separate program because it needs swift-syntax.
 struct PortTool {
     static let name = "coredata-port"
 
     let url: URL
 
-    /// Finds the program beside this one, then in `PATH`.
+    /// Finds the program next to this one, then in `PATH`.
     ///
-    /// - Parameter use: what needs it, for the message where there is none: `coredata port`.
+    /// - Parameter use: the command that needs it, for the message if it is missing: `coredata port`.
     init(
         for use: String, program: URL? = Bundle.main.executableURL,
         searchPath: String? = ProcessInfo.processInfo.environment["PATH"]
     ) throws(ToolFailure) {
-        // A link to this program stands elsewhere than what was built with it.
+        // A symbolic link to this program may be in another folder than the program itself.
         let own = [program, program?.resolvingSymlinksInPath()].compactMap { $0?.deletingLastPathComponent() }
         let others = (searchPath ?? "").split(separator: Self.separator).map { URL(fileURLWithPath: String($0)) }
         let found = (own + others).map { $0.appendingPathComponent(Self.fileName) }
@@ -38,12 +38,12 @@ struct PortTool {
         private static let fileName = name
     #endif
 
-    /// Runs the program in this one's place: it reads and writes where this one does, and says itself what is wrong.
+    /// Runs the program with the standard input and output of this one; it reports its own errors.
     ///
-    /// - Throws: `ExitCode` with what the program exits with, if not 0.
+    /// - Throws: `ExitCode` with the program's exit code, if not 0.
     func run(_ arguments: [String]) throws { try finish(start(arguments) { _ in }) }
 
-    /// Runs the program and takes what it prints; what it says of mistakes, the user sees.
+    /// Runs the program and returns its output; its error messages are shown to the user.
     func output(of arguments: [String]) throws -> Data {
         let pipe = Pipe()
         let process = try start(arguments) { $0.standardOutput = pipe }

@@ -1,7 +1,7 @@
 import CoreDataDeclarations
 import CoreDataPrimitives
 
-/// Takes the arguments of a call one by one, and reports those that are of the wrong kind or not known.
+/// Consumes the arguments of a call one by one, and reports those with a wrong type or an unknown label.
 struct SwiftCallReader {
     let call: SwiftCallExpression
     let place: SourceLocation
@@ -15,13 +15,13 @@ struct SwiftCallReader {
         arguments = call.arguments
     }
 
-    /// The first argument with that label, or without one.
+    /// Returns the first argument with the label, or without one.
     mutating func take(_ label: String?) -> SwiftExpression? {
         guard let index = arguments.firstIndex(where: { $0.label == label }) else { return nil }
         return arguments.remove(at: index).value
     }
 
-    /// All arguments from the label on that have none of their own: `on: "a", "b"`.
+    /// Returns the argument with the label and the unlabelled arguments that follow it: `on: "a", "b"`.
     mutating func takeAll(_ label: String?) -> [SwiftExpression] {
         guard let start = arguments.firstIndex(where: { $0.label == label }) else { return [] }
         var end = start + 1
@@ -88,7 +88,7 @@ struct SwiftCallReader {
         return result
     }
 
-    /// A member with a leading point, `.toMany(…)`.
+    /// Returns a member with a leading dot: `.toMany(…)`.
     mutating func member(_ label: String?) -> (call: SwiftCallExpression, place: SourceLocation)? {
         take(label).flatMap { value in
             if case .call(let call) = value.content, call.hasLeadingPoint { return (call, value.place) }
@@ -96,7 +96,7 @@ struct SwiftCallReader {
         }
     }
 
-    /// Reports the arguments that nobody took.
+    /// Reports the arguments that were not read.
     func finish() {
         for argument in arguments {
             let name = argument.label.map { "argument '\($0)'" } ?? "argument"

@@ -2,7 +2,7 @@ import CoreDataCodeGeneration
 import CoreDataModel
 import Foundation
 
-/// Spells values in Swift.
+/// Writes values as Swift literals.
 enum SwiftText {
     static func quoted(_ text: String) -> String {
         var result = "\""
@@ -33,7 +33,7 @@ enum SwiftText {
     }
 }
 
-/// A call of an initialiser with a trailing closure and modifiers, laid out over lines.
+/// A call of an initialiser with a trailing closure and modifiers, broken into lines.
 ///
 ///     ModelAttribute("title", .string, default: "").required()
 struct SwiftCall {
@@ -48,7 +48,7 @@ struct SwiftCall {
         self.arguments = arguments
     }
 
-    /// Adds a modifier, unless it has nothing to say.
+    /// Adds a modifier, unless its argument is `nil`.
     mutating func modify(_ name: String, _ argument: String?) {
         if let argument { modifiers.append(".\(name)(\(argument))") }
     }
@@ -63,7 +63,7 @@ struct SwiftCall {
         return brokenHead(head) + modifiers.map { "    " + $0 }
     }
 
-    /// The call without modifiers, its arguments on lines of their own where they need them.
+    /// Returns the call without modifiers, with arguments on separate lines if necessary.
     private func brokenHead(_ head: String) -> [String] {
         if head.count <= Self.width { return [head] }
         let joined = "    " + arguments.joined(separator: ", ") + ")"
@@ -73,7 +73,7 @@ struct SwiftCall {
     }
 }
 
-/// The names of the type and the functions that declare a model's versions.
+/// The names of the type and of the functions that declare a model's versions.
 struct DeclarationNames {
     let type: String
     private(set) var functions: [String: String] = [:]
@@ -95,7 +95,7 @@ struct DeclarationNames {
         }
     }
 
-    /// What else the type declares.
+    /// The names of the type's other declarations.
     private static let reserved: Set<String> = ["versions", "currentVersion"]
 
     private static func identifier(_ text: String) -> String {

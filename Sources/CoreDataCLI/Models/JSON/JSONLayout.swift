@@ -1,6 +1,6 @@
 import CoreDataToolkit
 
-/// The fields of a JSON object in the order in which they are added; those with nothing to say are left out.
+/// The fields of a JSON object in the order in which they are added; empty ones are omitted.
 struct JSONObject {
     private(set) var fields: [FieldValue.Field] = []
 
@@ -26,7 +26,7 @@ struct JSONObject {
 
     mutating func add(_ name: String, _ texts: [String]) { add(name, texts.map { FieldValue.text($0) }) }
 
-    /// Sorted by key, so that the same model gives the same text.
+    /// Adds a dictionary, sorted by key, so that the same model gives the same text.
     mutating func add(_ name: String, _ dictionary: [String: String]) {
         if dictionary.isEmpty { return }
         let fields = dictionary.sorted { $0.key < $1.key }
@@ -35,7 +35,7 @@ struct JSONObject {
     }
 }
 
-/// Lays JSON out for people: what fits a line stands in one.
+/// Formats JSON for people: values that fit on a line are written on one line.
 enum JSONLayout {
     private static let width = 100
 
@@ -67,7 +67,7 @@ enum JSONLayout {
         }
     }
 
-    /// Whether the text is a number as JSON spells it.
+    /// Returns whether the text is a valid JSON number.
     static func isNumber(_ text: String) -> Bool {
         var scanner = JSONScanner(ByteCursor(FileBytes(text, name: "")))
         guard case .number(text)? = try? scanner.value() else { return false }

@@ -1,9 +1,9 @@
 import CoreDataPrimitives
 import CoreDataToolkit
 
-/// Takes the fields of a JSON object one by one, and reports those that are of the wrong kind or not known.
+/// Consumes the fields of a JSON object one by one, and reports those with a wrong type or an unknown name.
 struct JSONObjectReader {
-    /// How messages name the object: `entity 'Book'`.
+    /// The object's name in messages: `entity 'Book'`.
     var what: String
     let place: SourceLocation
     let problems: ReadingProblems
@@ -31,7 +31,7 @@ struct JSONObjectReader {
         leaf(name, "a text in quotes") { if case .text(let text) = $0 { text } else { nil } }
     }
 
-    /// A text that must be there; empty and reported where it is not.
+    /// Returns a required text; if it is missing, reports it and returns an empty text.
     mutating func requiredText(_ name: String) -> String {
         let isThere = fields.contains { $0.name == name }
         if !isThere { problems.report("\(what) has no \"\(name)\"", at: place) }
@@ -48,7 +48,7 @@ struct JSONObjectReader {
         leaf(name, "a whole number") { if case .number(let digits) = $0 { Int(digits) } else { nil } }
     }
 
-    /// A number as it is written, or a text.
+    /// Returns a number as written, or a text.
     mutating func scalarText(_ name: String) -> String? {
         leaf(name, "a number, a text, true or false") { value in
             switch value {
@@ -76,7 +76,7 @@ struct JSONObjectReader {
         }
     }
 
-    /// An object whose values are all texts.
+    /// Returns an object whose values are all texts.
     mutating func dictionary(_ name: String) -> [String: String] {
         guard let value = take(name) else { return [:] }
         guard case .object(let fields) = value.content else {
@@ -94,7 +94,7 @@ struct JSONObjectReader {
         return result
     }
 
-    /// Reports the fields that nobody took, which a reader must not pass over.
+    /// Reports the fields that were not read, because a reader must not ignore them.
     func finish() {
         for field in fields {
             let message =

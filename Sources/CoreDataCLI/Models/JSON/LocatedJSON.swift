@@ -1,10 +1,10 @@
 import CoreDataPrimitives
 import CoreDataToolkit
 
-/// A JSON value that knows where it stands.
+/// A JSON value with its location.
 struct LocatedJSON {
     enum Content {
-        /// Anything but a list or an object.
+        /// A value that is neither a list nor an object.
         case leaf(FieldValue)
         case list([LocatedJSON])
         case object([Field])
@@ -18,7 +18,7 @@ struct LocatedJSON {
     var content: Content
     var place: SourceLocation
 
-    /// The value that a file consists of.
+    /// Parses the value of a file.
     static func parse(_ bytes: FileBytes) throws -> LocatedJSON {
         var scanner = JSONScanner(ByteCursor(bytes))
         let value = try LocatedJSON(&scanner, depth: 0)
@@ -48,7 +48,7 @@ struct LocatedJSON {
 }
 
 extension ByteCursor {
-    /// Where the cursor stands, as diagnostics tell it.
+    /// The cursor's location for diagnostics.
     var place: SourceLocation {
         var column = 1
         while index - column >= 0, bytes[index - column] != UInt8(ascii: "\n") { column += 1 }

@@ -102,7 +102,7 @@ extension ModelJSONReader {
         return request
     }
 
-    /// What all kinds of properties have.
+    /// Reads the fields that all kinds of properties have.
     private func begin(
         _ value: LocatedJSON, _ kind: String, of owner: String
     ) -> (JSONObjectReader, PropertyElement) {
@@ -142,7 +142,7 @@ extension ModelJSONReader {
             }
     }
 
-    /// A default of a type that has no text form: `{"data": "AAE="}`, `{"integer": 5}`.
+    /// Reads a default of a type without a text form: `{"data": "AAE="}`, `{"integer": 5}`.
     private func defaultValue(_ value: LocatedJSON, of owner: String) -> Value {
         guard case .object(let fields) = value.content, fields.count == 1, let field = fields.first,
             let result = Self.value(field)

@@ -4,10 +4,9 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-/// Writes a model as JSON in which nothing of it is lost; docs/model-tools.md describes it. What has its usual value
-/// is left out.
+/// Writes a model as lossless JSON; docs/model-tools.md describes it. Default values are omitted.
 struct ModelJSONWriter {
-    /// The JSON, or what it cannot hold.
+    /// Returns the JSON, or throws an error with the content that it cannot represent.
     static func text(of versions: ModelVersions) throws -> String {
         var writer = ModelJSONWriter()
         var object = JSONObject()
@@ -181,7 +180,7 @@ struct ModelJSONWriter {
         }
     }
 
-    /// A default as JSON's own kind of value where its digits or word stay the same, else as text.
+    /// Returns a default as a JSON number or boolean if that preserves its text, else as text.
     private static func scalar(_ text: String, type: AttributeType) -> FieldValue {
         switch type.kind {
         case .boolean where text == "YES" || text == "NO": return .boolean(text == "YES")
