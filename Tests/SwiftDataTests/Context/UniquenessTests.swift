@@ -107,18 +107,77 @@ import Testing
         #expect(first.owner == "Ben" && first.shelf == 2 && first.note == nil)
     }
 
-    /// E3, complaint 5: a model that has values of two rows takes the place of both, and the context names the row that is gone.
-    @Test func aModelWithTheValuesOfTwoRowsReplacesOne() throws {
+    /// E3, complaint 5: of rows whose values a new model has one remains, which the model stands for; the context and the notification name it
+    /// and those that are gone.
+    @Test(arguments: [false, true])
+    func aModelWithTheValuesOfSeveralRowsReplacesThem(_ isIdentified: Bool) throws {
+        let context = try vaultContext()
+        let rows = [
+            Vault(code: "A", owner: "Ann", place: 1), Vault(code: "B", owner: "Ben", place: 2),
+            Vault(code: "C", owner: "Cleo", place: 3),
+        ]
+        rows.forEach(context.insert)
+        try context.save()
+        let ids = rows.map(\.persistentModelID)
+        let saves = SaveRecorder(context)
+        let new = Vault(code: "A", owner: "Ben", place: 3)
+        new.note = "new"
+        context.insert(new)
+        // An identifier that was given out before the save is permanent, and yet not that of the row.
+        if isIdentified { _ = new.persistentModelID }
+        try context.save()
+        #expect(try vaults(context) == ["A Ben"])
+        let remaining = new.persistentModelID
+        #expect(ids.contains(remaining) && new.modelContext === context && !new.hasChanges)
+        #expect(context.lastUpdatedInsteadOfInserted == [remaining])
+        #expect(Set(context.lastReplaced) == Set(ids).subtracting([remaining]) && context.lastReplaced.count == 2)
+        #expect(saves.identifiers(.insertedIdentifiers) == [])
+        #expect(saves.identifiers(.updatedIdentifiers) == [remaining])
+        #expect(saves.identifiers(.deletedIdentifiers).map { Set($0) } == Set(context.lastReplaced))
+        for (row, id) in zip(rows, ids) {
+            #expect((row.modelContext == nil) == (id != remaining), "\(id)")
+            #expect(row.note == (id == remaining ? "new" : row.note), "values stay readable")
+        }
+        new.note = "newer"
+        try context.save()
+        #expect(try ModelContext(context.container).fetch(FetchDescriptor<Vault>()).map(\.note) == ["newer"])
+        #expect(context.lastReplaced.isEmpty && context.lastUpdatedInsteadOfInserted.isEmpty)
+    }
+
+    /// E3: a changed model that gets the unique value of another row stands for that row from then on; its own is gone.
+    @Test func aChangedModelWithTheValueOfAnotherRowReplacesIt() throws {
         let context = try vaultContext()
         let (first, second) = (Vault(code: "A", owner: "Ann", place: 1), Vault(code: "B", owner: "Ben", place: 2))
         context.insert(first)
         context.insert(second)
         try context.save()
         let ids = [first, second].map(\.persistentModelID)
-        context.insert(Vault(code: "A", owner: "Ben", place: 3))
+        first.code = "B"
         try context.save()
-        #expect(try vaults(context) == ["A Ben"])
-        #expect(context.lastReplaced == [ids[0]])
+        #expect(try vaults(context) == ["B Ben"])
+        #expect(first.persistentModelID == ids[1] && first.modelContext === context && first.code == "B")
+        #expect(context.lastReplaced == [ids[0]] && context.lastUpdatedInsteadOfInserted.isEmpty)
+    }
+
+    /// E4: of two new models, one of which has a row's value, too, the row remains. A row that was inserted is not told as updated.
+    @Test func newModelsAndARowBecomeOneRow() throws {
+        let context = try vaultContext()
+        let saves = SaveRecorder(context)
+        let (one, same) = (Vault(code: "A", owner: "Ann", place: 1), Vault(code: "A", owner: "Ben", place: 2))
+        context.insert(one)
+        context.insert(same)
+        try context.save()
+        let id = one.persistentModelID
+        #expect(same.persistentModelID == id && same.modelContext === context)
+        #expect(context.lastUpdatedInsteadOfInserted.isEmpty && context.lastReplaced.isEmpty)
+        #expect(saves.identifiers(.insertedIdentifiers) == [id] && saves.identifiers(.updatedIdentifiers) == [])
+        let (two, three) = (Vault(code: "B", owner: "Ben", place: 3), Vault(code: "B", owner: "Cleo", place: 4))
+        context.insert(two)
+        context.insert(three)
+        try context.save()
+        #expect(try vaults(context) == ["B Cleo"])
+        #expect([two, three].map(\.persistentModelID) == [id, id] && one.code == "B")
+        #expect(context.lastUpdatedInsteadOfInserted == [id] && context.lastReplaced.isEmpty)
     }
 
     /// Complaint 6: a constraint over several properties.

@@ -3,26 +3,14 @@ import TestSupport
 
 /// Runs the compiler with the macros that were built with this test: what they expand to, and what they report.
 enum MacroCompiler {
-    static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-    static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Sources")
-
-    private static let compiler: URL? = {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        return path.split(separator: ":").map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-
-    private static let plugin = products.appendingPathComponent("SwiftDataMacros-tool")
-    private static let modules = products.appendingPathComponent("Modules")
+    private static let plugin = TypeChecker.products.appendingPathComponent("SwiftDataMacros-tool")
+    private static let modules = TypeChecker.products.appendingPathComponent("Modules")
 
     /// Whether the compiler, the modules and the plug-in are where a build leaves them.
     static var isAvailable: Bool {
-        let hasModule = [products, modules].contains {
-            FileManager.default.fileExists(atPath: $0.appendingPathComponent("SwiftData.swiftmodule").path)
-        }
-        return compiler != nil && hasModule && FileManager.default.isExecutableFile(atPath: plugin.path)
+        let module = modules.appendingPathComponent("SwiftData.swiftmodule")
+        return TypeChecker.compiler != nil && FileManager.default.fileExists(atPath: module.path)
+            && FileManager.default.isExecutableFile(atPath: plugin.path)
     }
 
     /// Why a test is skipped.
@@ -42,21 +30,12 @@ enum MacroCompiler {
         let log = folder.appendingPathComponent("log")
         let serialized = folder.appendingPathComponent("diagnostics")
         try Data().write(to: log)
-        let maps =
-            [products.appendingPathComponent("CObjectRuntime.build")]
-            + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) }
         let process = Process()
-        process.executableURL = compiler
+        process.executableURL = TypeChecker.compiler
         var arguments = ["-typecheck", "-parse-as-library", "-swift-version", mode, "-module-name", "Application"]
         arguments += ["-package-name", "application", "-diagnostic-style=llvm"]
         arguments += ["-load-plugin-executable", plugin.path + "#SwiftDataMacros"]
-        // The folder of all products has module maps in its folders, of which some are there twice.
-        let hasModules = FileManager.default.fileExists(
-            atPath: modules.appendingPathComponent("SwiftData.swiftmodule").path)
-        arguments += ["-I", hasModules ? modules.path : products.path]
-        for map in maps {
-            arguments += ["-Xcc", "-fmodule-map-file=" + map.appendingPathComponent("module.modulemap").path]
-        }
+        arguments += ["-I", modules.path] + TypeChecker.moduleMaps
         if files.count == 1 {
             arguments += ["-Xfrontend", "-serialize-diagnostics-path", "-Xfrontend", serialized.path]
         } else {

@@ -98,21 +98,6 @@ struct MacroDiagnosisTests {
             ]),
         Case(
             source: """
-                @Model final class Observed {
-                    var a = 0 {
-                        didSet {}
-                    }
-                    init() {}
-                }
-                """,
-            expected: [
-                """
-                2: warning: Observers of persisted property 'a' are not called: its accessors are replaced; \
-                mark it '@Transient', or observe a computed property that writes it
-                """
-            ]),
-        Case(
-            source: """
                 @Model final class Several {
                     private var a, b: Int
                     var c = 1, d = 2

@@ -90,6 +90,26 @@ import Testing
         #expect(try context.fetchCount(FetchDescriptor<New.Good>()) == 0)
     }
 
+    /// I8: the migration is a transaction of the history, without changes; what was recorded before stays, and tokens go on to count.
+    @Test func theHistoryHasTheMigration() throws {
+        typealias History = HistoryDescriptor<DefaultHistoryTransaction>
+        let url = try makeOld()
+        let before = try ModelContext(
+            try ModelContainer(for: Old.Shop.self, configurations: ModelConfiguration(url: url))
+        ).fetchHistory(History())
+        #expect(before.map(\.changes.count) == [2])
+        let context = ModelContext(
+            try ModelContainer(for: New.Shop.self, New.Till.self, configurations: ModelConfiguration(url: url)))
+        context.insert(New.Till())
+        try context.save()
+        let token = try #require(before.last?.token)
+        let after = try context.fetchHistory(History(predicate: #Predicate { $0.token > token }))
+        #expect(after.map(\.changes.count) == [0, 1] && after.map(\.author)[1] == nil)
+        let author = after.first?.author ?? ""
+        #expect(author.hasPrefix("com.apple.coredata.schemamigrator: lightweight migration from model with digest {"))
+        #expect(try context.fetchHistory(History()).count == 3)
+    }
+
     /// I1: a property that must have a value and has none for old rows; the store stays as it is.
     @Test func aMandatoryPropertyWithoutADefaultIsAnError() throws {
         let url = try makeOld()

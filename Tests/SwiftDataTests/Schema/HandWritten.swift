@@ -5,7 +5,7 @@ import SwiftData
 protocol HandWritten {}
 
 extension PersistentModel where Self: HandWritten {
-    func _attach(_ object: ModelObject) {}
+    func _attach(_ object: ModelObject, _ context: ModelContext) {}
     func _withMutation(of keyPath: AnyKeyPath, _ mutation: () -> Void) { mutation() }
 }
 

@@ -89,6 +89,7 @@ import Testing
         #expect(glass.elements[0].attributeType == .stringAttributeType)
         #expect(glass.elements[0].defaultValue as? String == "coupe")
         #expect(glass.userInfo?["EnumType"] as? Bool == true)
+        #expect(glass.userInfo?["rawValues"] as? String == #"["highball","coupe","rocks"]"#)
         let parts = try #require(recipe.relationshipsByName["parts"])
         #expect(!parts.isOptional && parts.minCount == 0 && parts.maxCount == 0 && !parts.isOrdered)
         #expect(parts.inverseRelationship?.name == "recipe" && parts.deleteRule == .cascadeDeleteRule)

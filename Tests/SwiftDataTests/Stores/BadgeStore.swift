@@ -44,6 +44,14 @@ struct BadgeStoreConfiguration: DataStoreConfiguration {
     func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
+/// A position in the history of a ``BadgeStore``: the number of saves.
+struct BadgeToken: HistoryToken {
+    let tokenValue: Int?
+    let storeIdentifier: String
+    var id: Int { tokenValue ?? 0 }
+    static func < (one: BadgeToken, other: BadgeToken) -> Bool { one.id < other.id }
+}
+
 /// A store in memory that numbers new badges itself, from 1.
 final class BadgeStore: DataStore {
     typealias Configuration = BadgeStoreConfiguration
@@ -53,6 +61,7 @@ final class BadgeStore: DataStore {
     let schema: Schema
     let identifier = UUID().uuidString
     private var badges: [Int: BadgeSnapshot] = [:]
+    private var saves = 0
 
     init(_ configuration: BadgeStoreConfiguration, migrationPlan: (any SchemaMigrationPlan.Type)?) throws {
         self.configuration = configuration
@@ -82,7 +91,9 @@ final class BadgeStore: DataStore {
             changed[id] = badge
         }
         for snapshot in request.updated { badges[snapshot.number] = snapshot }
+        saves += 1
         return DataStoreSaveChangesResult(
-            for: identifier, remappedIdentifiers: remapped, snapshotsToReregister: changed)
+            for: identifier, remappedIdentifiers: remapped, snapshotsToReregister: changed,
+            historyToken: BadgeToken(tokenValue: saves, storeIdentifier: identifier))
     }
 }

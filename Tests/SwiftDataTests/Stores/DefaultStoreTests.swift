@@ -39,6 +39,8 @@ struct DefaultStoreTests {
         #expect(try store.fetchIdentifiers(request(many)) == [id])
         #expect(try store.cachedSnapshots(for: [id], editingState: EditingState()).keys.map { $0 } == [id])
         #expect(try store.fetchHistory(HistoryDescriptor()).map(\.author) == ["cook"])
+        let tokens = try store.fetchHistory(HistoryDescriptor()).map(\.token)
+        #expect(tokens == [try #require(result.historyToken as? DefaultHistoryToken)])
 
         let changed = snapshot(Dish(name: "Broth", servings: 1)).copy(persistentIdentifier: id)
         _ = try save(store, updated: [changed])
