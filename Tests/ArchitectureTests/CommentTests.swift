@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Comments say in words what they mean: a reader of the project cannot look up the numbers of a document that is not in it.
+/// Comments say in words what they mean: a reader of the project cannot look up the numbers of a document that is not
+/// in it.
 @Suite struct CommentTests {
     /// Codes such as `(A5)` or `(D7, M12–M14)`, sections such as `§4.1`, and documents by the names of their files.
     static func codes(in line: some StringProtocol) -> [String] {
@@ -56,8 +57,63 @@ import Testing
         #expect(lines > 1000, "there are comments to look at")
     }
 
-    /// What says all by its name, wherever it stands: requirements of Foundation's and Swift's protocols, and what starts with an
-    /// underscore, which is no user's.
+    // MARK: Plain English
+
+    /// The words of a comment that docs/style.md replaces, because they hide who does what.
+    static func replacedWords(in line: some StringProtocol) -> [String] {
+        guard let start = line.range(of: "//") else { return [] }
+        let comment = line[start.upperBound...].lowercased()
+        let words = Set(comment.split { !$0.isLetter }.map(String.init))
+        let phrases = ["way there and back", "has in hand", "looks whether", "lets go of", "is in the way", "led over"]
+        return ["whoever", "whomever", "nobody", "somebody", "anybody"].filter(words.contains)
+            + phrases.filter(comment.contains)
+    }
+
+    /// The width of a comment's prose, 0 for code, tables and drawings.
+    static func proseWidth(of line: some StringProtocol, isInDrawing: Bool) -> Int {
+        let text = line.drop { $0 == " " }
+        guard text.hasPrefix("//"), !isInDrawing else { return 0 }
+        let comment = text.drop { $0 == "/" }
+        return comment.hasPrefix("     ") || comment.hasPrefix(" |") ? 0 : line.count
+    }
+
+    @Test(arguments: [
+        ("/// Whoever reads it, nobody else, lets go of it.", ["whoever", "nobody", "lets go of"]),
+        ("// The somebodyElse that is told", []), ("let nobody = 1", []), ("x()  // Nobody reads it.", ["nobody"]),
+    ])
+    func replacedWordsAreFound(line: String, words: [String]) {
+        #expect(Self.replacedWords(in: line) == words)
+    }
+
+    @Test func proseIsMeasured() {
+        #expect(Self.proseWidth(of: "    /// Four words of prose.", isInDrawing: false) == 28)
+        #expect(Self.proseWidth(of: "///     let code = 1", isInDrawing: false) == 0)
+        #expect(Self.proseWidth(of: "/// | a | table |", isInDrawing: false) == 0)
+        #expect(Self.proseWidth(of: "/// a ──▶ b", isInDrawing: true) == 0)
+        #expect(Self.proseWidth(of: "let code = 1", isInDrawing: false) == 0)
+    }
+
+    @Test func commentsOfSourcesAreInPlainEnglish() throws {
+        var lines = 0
+        for path in try Repository.files() where path.hasPrefix("Sources/") && path.hasSuffix(".swift") {
+            let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
+            var isInDrawing = false
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+            where line.contains("//") {
+                lines += 1
+                if line.contains("```") { isInDrawing.toggle() }
+                for word in Self.replacedWords(in: line) {
+                    Issue.record("\(path):\(index + 1): '\(word)': name who or what it is, see docs/style.md")
+                }
+                let width = Self.proseWidth(of: line, isInDrawing: isInDrawing)
+                #expect(width <= 120, "\(path):\(index + 1): a comment of \(width) characters")
+            }
+        }
+        #expect(lines > 1000, "there are comments to check")
+    }
+
+    /// What says all by its name, wherever it stands: requirements of Foundation's and Swift's protocols, and what
+    /// starts with an underscore, which is no user's.
     private static let speakForThemselves = [
         "supportsSecureCoding", "init?(coder", "func encode(with", "func copy(with", " override ", "func build", " _",
         "func example", "static func ==", "func hash(into", "init(from decoder", "func encode(to",
@@ -68,7 +124,11 @@ import Testing
     /// Whoever reads a symbol in an editor sees nothing else.
     @Test func whatIsPublicHasAComment() throws {
         var declarations = 0
-        let sources = try ["CoreData", "CoreDataToolkit", "CoreDataRemoteBackup"].flatMap(Repository.sources)
+        let targets = [
+            "CoreData", "CoreDataToolkit", "CoreDataRemote", "CoreDataRemoteBackup", "CoreDataSync",
+            "CoreDataRemoteSync",
+        ]
+        let sources = try targets.flatMap(Repository.sources)
         for (path, code) in sources {
             let text = try String(contentsOf: Repository.root.appendingPathComponent(path), encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

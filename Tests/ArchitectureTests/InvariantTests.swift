@@ -6,7 +6,7 @@ import Testing
     private static let engine = [
         "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite",
         "CoreDataPostgreSQLDriver", "CoreDataStore", "CoreDataCodeGeneration", "CoreDataManagedProperties",
-        "CoreDataPorting",
+        "CoreDataPorting", "CoreDataSyncEngine",
     ]
 
     // MARK: 3. Planners are pure
@@ -46,7 +46,7 @@ import Testing
         "Sources/CoreDataSQLite/Connections/SQLiteFile.swift": (
             ["SELECT COUNT(*) FROM sqlite_master"], "begins to read a file that is copied as a whole"
         ),
-        "Sources/CoreDataSQLite/Connections/TableRegrowth.swift": (
+        "Sources/CoreDataSQLite/Connections/TableReconstruction.swift": (
             ["SELECT name, rootpage FROM sqlite_master"], "finds tables in a file that is copied as a whole"
         ),
         "Sources/CoreDataSQLite/Statements/ResultValues.swift": (

@@ -2,10 +2,13 @@ import Testing
 
 /// What takes part in a transaction is called through `SaveParticipant`: whoever writes rows knows none of them by name.
 @Suite struct ParticipantTests {
-    @Test(arguments: ["Saving", "Batches"])
-    func writersKnowNoParticipant(folder: String) throws {
+    @Test(arguments: [
+        "Saving/", "Batches/", "Engine/KeyAllocation", "Engine/SaveParticipant", "Engine/StoreEngine+Saving",
+        "Engine/StoreEngine+Writing",
+    ])
+    func writersKnowNoParticipant(place: String) throws {
         let sources = try Repository.sources(of: "CoreDataStore")
-            .filter { $0.path.hasPrefix("Sources/CoreDataStore/\(folder)/") }
+            .filter { $0.path.hasPrefix("Sources/CoreDataStore/\(place)") }
         #expect(!sources.isEmpty)
         for (path, text) in sources {
             for line in text.lines(mentioning: ["Search", "HistoryWriter", "HistoryTables", "HistoryParticip"]) {

@@ -5,7 +5,7 @@ struct SourceText {
     let lines: [Substring]
     /// What string literals say, with the line on which each begins.
     let literals: [(text: String, line: Int)]
-    private let code: String
+    let code: String
 
     init(_ text: String) {
         (code, literals) = Self.separated(text)
@@ -72,17 +72,19 @@ struct SourceText {
         var result: [UInt8] = []
         var literals: [(text: String, line: Int)] = []
         var line = 1
-        let bytes = Array(text.utf8)
+        // A zero ends the text for functions of C.
+        let bytes = Array(text.utf8) + [0]
+        let end = bytes.count - 1
         var index = 0
         var commentDepth = 0
-        let marks = Set(#"/*"#.utf8).union([quote, pound, newline])
         func starts(_ mark: String, at index: Int) -> Bool { bytes[index...].starts(with: mark.utf8) }
-        while index < bytes.count {
+        while index < end {
             let byte = bytes[index]
-            // Nothing begins or ends with most bytes, which need not be looked at more closely.
-            if !marks.contains(byte) {
-                if commentDepth == 0 { result.append(byte) }
-                index += 1
+            // Nothing begins or ends with most bytes.
+            let run = length(of: bytes, from: index, before: "/*\"#\n")
+            if run > 0 {
+                if commentDepth == 0 { result += bytes[index..<(index + run)] }
+                index += run
             } else if commentDepth > 0 {
                 if starts("*/", at: index) {
                     commentDepth -= 1
@@ -101,13 +103,15 @@ struct SourceText {
                 commentDepth = 1
                 index += 2
             } else if starts("//", at: index) {
-                while index < bytes.count, bytes[index] != newline { index += 1 }
-            } else if let end = endOfLiteral(in: bytes, from: index) {
-                let newlines = bytes[index..<end].filter { $0 == newline }
-                literals.append((String(decoding: bytes[index..<end], as: UTF8.self), line))
+                while index < end, bytes[index] != newline {
+                    index += max(1, length(of: bytes, from: index, before: "\n"))
+                }
+            } else if let literalEnd = endOfLiteral(in: bytes, from: index) {
+                let newlines = bytes[index..<literalEnd].filter { $0 == newline }
+                literals.append((String(decoding: bytes[index..<literalEnd], as: UTF8.self), line))
                 result += [quote, quote] + newlines
                 line += newlines.count
-                index = end
+                index = literalEnd
             } else {
                 if byte == newline { line += 1 }
                 result.append(byte)
@@ -121,7 +125,15 @@ struct SourceText {
     private static let pound = UInt8(ascii: "#")
     private static let newline = UInt8(ascii: "\n")
 
-    /// Where the string literal that starts at `start` ends; `nil` where none starts.
+    /// The number of bytes from an index to the next mark or zero.
+    private static func length(of bytes: [UInt8], from index: Int, before marks: String) -> Int {
+        bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            return strcspn((start + index).assumingMemoryBound(to: CChar.self), marks)
+        }
+    }
+
+    /// Where the string literal that starts at `start` ends; `nil` where none starts. A zero follows the last byte.
     private static func endOfLiteral(in bytes: [UInt8], from start: Int) -> Int? {
         let pounds = bytes[start...].prefix { $0 == pound }.count
         let opening = bytes[(start + pounds)...]
@@ -130,11 +142,16 @@ struct SourceText {
         let end = Array(repeating: quote, count: quotes) + Array(repeating: pound, count: pounds)
         let escape = [UInt8(ascii: "\\")] + Array(repeating: pound, count: pounds)
         var index = start + pounds + quotes
-        while index < bytes.count {
+        while index < bytes.count - 1 {
+            let run = length(of: bytes, from: index, before: "\"\\\n")
+            if run > 0 {
+                index += run
+                continue
+            }
             if bytes[index...].starts(with: end) { return index + end.count }
             if quotes == 1, bytes[index] == newline { return index }
             index += bytes[index...].starts(with: escape) ? escape.count + 1 : 1
         }
-        return bytes.count
+        return bytes.count - 1
     }
 }

@@ -1,6 +1,7 @@
 import Testing
 
-/// Invariant 11 of docs/architecture.md: what may be a store's database is opened by SQLite, or as a `StoreFileDescriptor`.
+/// Invariant 11 of docs/architecture.md: what may be a store's database is opened by SQLite, or as a
+/// `StoreFileDescriptor`.
 ///
 /// Closing any other descriptor of it would release the locks that this process has on it, and saves would be lost.
 @Suite struct StoreFileTests {
@@ -10,20 +11,23 @@ import Testing
         "Sources/CoreDataPrimitives/ExclusiveRename.swift": "makes the file, which was not there",
         "Sources/CoreDataPrimitives/FolderLock.swift": "folders",
         "Sources/CoreDataPrimitives/HeldBytes.swift": "external data",
-        "Sources/CoreDataSQLite/Connections/TableRegrowth.swift":
+        "Sources/CoreDataSQLite/Connections/TableReconstruction.swift":
             "a copy that nobody has open",
         "Sources/CoreDataStore/Copying/ExternalDataCopy.swift": "external data",
         "Sources/CoreDataStore/Saving/ExternalDataWriter.swift": "external data, and folders",
         "Sources/CoreDataStore/Rows/FormerFiles.swift": "a folder",
-        "Sources/CoreDataStore/Engine/StoreFiles.swift": "a folder",
-        "Sources/CoreData/Migration/MigrationTurn.swift": "a lock's file",
-        "Sources/CoreData/Migration/NewStorePlace.swift": "a note in a folder",
+        "Sources/CoreDataStore/Copying/StoreFiles.swift": "a folder",
+        "Sources/CoreData/Stores/MigrationTurn.swift": "a lock's file",
+        "Sources/CoreData/Stores/NewStorePlace.swift": "a note in a folder",
         "Sources/CoreData/FetchedResults/SectionCache.swift": "a cache of sections",
         "Sources/CoreDataToolkit/Backup/BackupDestination.swift": "archives",
         "Sources/CoreDataToolkit/Records/FileBytes.swift": "records: databases are refused before",
         "Sources/CoreDataToolkit/Thumbnails/SystemImageScaler.swift": "pictures",
         "Sources/SwiftData/Schema/Schema.swift": "schemas",
-        "Sources/CoreDataRemoteBackup/": "archives",
+        "Sources/CoreDataRemote/": "archives",
+        "Sources/CoreDataSync/Sidecar/SyncLock.swift": "a lock's file",
+        "Sources/CoreDataSync/Places/FolderPlace.swift": "files that devices exchange, and folders",
+        "Sources/CoreDataSyncSimulation/Running/SimulatedDevice.swift": "stores that nobody has open, to copy them",
         "Sources/CoreDataZip/": "archives, and a copy of a store that nobody has open",
         "Sources/CoreDataDigests/": "archives",
         "Sources/CoreDataModel/": "models",
@@ -31,6 +35,7 @@ import Testing
         "Sources/CoreDataPorting/": "sources",
         "Sources/CoreDataCLI/Commands/Model/ModelAddVersionCommand.swift": "versions of models",
         "Sources/CoreDataCLI/Commands/Model/ModelFmtCommand.swift": "models",
+        "Sources/CoreDataCLI/Syncing/PlaceFolder.swift": "files of a place, which has no stores",
         "Sources/CoreDataCLI/Output/Terminal.swift": "a new file, which replaces no store",
         "Sources/coredata-managed/": "sources",
         "Sources/coredata-port/": "sources",

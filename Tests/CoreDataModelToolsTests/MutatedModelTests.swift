@@ -84,7 +84,7 @@ import Testing
         return true
     }
 
-    @Test(arguments: 0..<10) func sourcesNeverStopTheProgram(seed: Int) {
+    @Test(arguments: Trials.some(of: Array(0..<10), atLeast: 4)) func sourcesNeverStopTheProgram(seed: Int) {
         var numbers = SeededNumbers(seed: UInt64(seed))
         let original = Array(Self.source.utf8)
         #expect(use(ModelReader.document(fromContents: Data(original), file: "contents")))
@@ -107,7 +107,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<5) func compiledModelsNeverStopTheProgram(seed: Int) throws {
+    @Test(arguments: Trials.some(of: Array(0..<5), atLeast: 2)) func compiledModelsNeverStopTheProgram(seed: Int) throws
+    {
         var numbers = SeededNumbers(seed: UInt64(seed) + 100)
         let document = ModelReader.document(fromContents: Data(Self.source.utf8), file: nil)
         let archive = Array(try ModelArchive.archive(document))

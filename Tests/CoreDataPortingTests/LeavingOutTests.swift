@@ -95,6 +95,20 @@ import Testing
                 + "#if canImport(SwiftUI)\nstruct V: View {}\n#endif\n\n"
                 + "#if canImport(SwiftUI)\n#Preview { V() }\n#endif\n"
         ),
+        // A preview shows a view, also where it names one of another source.
+        (
+            "import SwiftData\nstruct A {}\n\n#Preview(\"Dark\") {\n    Items()\n}\n",
+            "import SwiftData\nstruct A {}\n\n#if canImport(SwiftUI)\n#Preview(\"Dark\") {\n    Items()\n}\n#endif\n"
+        ),
+        (
+            "import CoreData\nimport UIKit\nstruct A {}\n@available(iOS 17, *)\n#Preview { Login() }\n",
+            "import CoreData\n#if canImport(UIKit)\nimport UIKit\n#endif\nstruct A {}\n"
+                + "#if canImport(UIKit)\n@available(iOS 17, *)\n#Preview { Login() }\n#endif\n"
+        ),
+        (
+            "import CoreData\n#if DEBUG\n#Preview { Items() }\n#endif\nstruct A {}\n",
+            "import CoreData\n#if DEBUG\n#if canImport(SwiftUI)\n#Preview { Items() }\n#endif\n#endif\nstruct A {}\n"
+        ),
         (
             "import CoreData\nimport UIKit\nextension UIColor { static let a = 1 }\nfunc f() {}\n",
             "import CoreData\n#if canImport(UIKit)\nimport UIKit\n#endif\n"
@@ -108,6 +122,28 @@ import Testing
         "import UIKit\nlet n = 1\nprint(UIColor.red)\n",
     ])
     func whereNothingIsLeftTheSourceIsLeftOut(text: String) throws { #expect(try port(text).isLeftOut) }
+
+    @Test func aLonePreviewIsLeftOutWithANote() throws {
+        let ported = try port("import CoreData\nstruct A {}\n#Preview { Items() }\n")
+        #expect(
+            ported.remarks.map(\.rendered) == [
+                "Book.swift:3:1: note: left out: '#Preview' needs SwiftUI, which does not exist here\n"
+                    + "    #Preview { Items() }\n    ^"
+            ])
+        // Nobody has to do anything about it.
+        #expect(ported.isSettled && ported.placesToSeeTo == 0)
+        #expect(!ported.compiled.contains("Preview"))
+    }
+
+    @Test(arguments: ["", "import SwiftUI\n", "import CoreData\nimport SwiftUI\n"])
+    func aSourceOfPreviewsAloneIsLeftOut(imports: String) throws {
+        let ported = try port(imports + "#Preview { Items() }\n#Preview(\"Two\") { Items() }\n")
+        #expect(ported.isLeftOut && ported.neededFrameworks == ["SwiftUI"])
+        #expect(ported.remarks.map(\.message) == ["left out: '#Preview' needs SwiftUI, which does not exist here"])
+    }
+
+    @Test(arguments: ["struct A { let text = \"#Preview\" }\n", "// #Preview { A() }\nstruct A {}\n"])
+    func whatOnlyMentionsPreviewsStays(text: String) throws { try check(text, becomes: text) }
 
     /// Whether the type's own source is left out as a whole or in part.
     @Test(arguments: ["", "struct Rest {}\n"])

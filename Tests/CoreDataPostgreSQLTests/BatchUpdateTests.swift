@@ -2,6 +2,7 @@ import CoreData
 import CoreDataPostgreSQL
 import Foundation
 import PostgreSQLServer
+import TestSupport
 import Testing
 
 /// Batch updates to what a server cannot work out, or cannot keep, as on a file.
@@ -32,7 +33,7 @@ struct BatchUpdateTests {
     private func places(_ options: [AnyHashable: Any] = [:]) throws -> [Place] {
         let server = try PostgreSQLServer.shared
         PostgreSQLStore.register()
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite")
+        let file = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite")
         return try [file, server.url(schema: Notes.newSchema("u"))].map { url in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.makeModel())
             try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)

@@ -4,6 +4,7 @@ import CoreDataStore
 import Foundation
 import PostgreSQLServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -90,8 +91,15 @@ struct CopiedInsertionTests {
         var copyCount: Int { recorder.statements.filter { $0.hasPrefix("COPY \"Item\" (") }.count }
     }
 
+    private static let modes = ["", "&pooler=transaction"]
+
+    /// Each mode with each of the others; in the short form a quarter of these pairs, other ones every day.
+    private static func inEachMode<Other>(_ others: [Other]) -> [(String, Other)] {
+        Trials.some(of: others.flatMap { other in modes.map { ($0, other) } })
+    }
+
     /// Beside an update, which tells whether its row is as it was read.
-    @Test(arguments: ["", "&pooler=transaction"], [4_096, 4_097, 9_000])
+    @Test(arguments: inEachMode([4_096, 4_097, 9_000]))
     func newRowsAreCopied(_ mode: String, _ count: Int) throws {
         let opened = try Opened(mode)
         try opened.context.performAndWait {
@@ -116,7 +124,7 @@ struct CopiedInsertionTests {
     }
 
     /// Those of an entity go together, in whichever order they were made.
-    @Test(arguments: [true, false])
+    @Test(arguments: Trials.some(of: [true, false]))
     func entitiesAreCopiedOneByOne(_ isFirst: Bool) throws {
         let opened = try Opened()
         let context = opened.context
@@ -161,7 +169,7 @@ struct CopiedInsertionTests {
     }
 
     /// Where a row is refused nothing is written, and the objects are as they were.
-    @Test(arguments: ["server", "text", "conflict", "validation"])
+    @Test(arguments: Trials.some(of: ["server", "text", "conflict", "validation"]))
     func aSaveThatFails(_ reason: String) throws {
         let opened = try Opened()
         let context = opened.context
@@ -202,7 +210,7 @@ struct CopiedInsertionTests {
     }
 
     /// The connection is lost while rows are on their way, or behind them: they are sent again on another.
-    @Test(arguments: ["", "&pooler=transaction"], [1, 3, 6])
+    @Test(arguments: inEachMode([1, 3, 6]))
     func aConnectionThatIsLost(_ mode: String, _ portion: Int) throws {
         let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
@@ -225,7 +233,7 @@ struct CopiedInsertionTests {
     }
 
     /// It is lost when all that comes before the copy was answered, and nothing of the copy sent.
-    @Test(arguments: ["", "&pooler=transaction"], ["Item", "Code"])
+    @Test(arguments: inEachMode(["Item", "Code"]))
     func aConnectionThatIsLostBeforeACopy(_ mode: String, _ entity: String) throws {
         let program = Notes.newSchema("a")
         let opened = try Opened("\(mode)&application_name=\(program)")

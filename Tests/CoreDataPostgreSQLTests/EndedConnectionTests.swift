@@ -30,7 +30,7 @@ struct EndedConnectionTests {
         return model
     }
 
-    @Test(arguments: ["", "&pool=1", "&pooler=transaction"])
+    @Test(arguments: Trials.some(of: ["", "&pool=1", "&pooler=transaction"]))
     func deletionsAfterConnectionsHaveEnded(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         PostgreSQLStore.register()
@@ -78,7 +78,7 @@ struct EndedConnectionTests {
         (true, .cut(after: 0)), (true, .cut(after: 10)), (true, .cut(after: 60)),
     ]
 
-    @Test(arguments: ["", "&pool=1", "&pooler=transaction", "&engine=cockroachdb"])
+    @Test(arguments: Trials.some(of: ["", "&pool=1", "&pooler=transaction", "&engine=cockroachdb"], atLeast: 2))
     func whatIsReadWhileConnectionsEndIsReadAgain(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
@@ -156,7 +156,7 @@ struct EndedConnectionTests {
         }
     }
 
-    @Test(arguments: ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"])
+    @Test(arguments: Trials.some(of: ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"]))
     func whatBatchesWriteWhileConnectionsEndIsWrittenOnce(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
@@ -202,7 +202,7 @@ struct EndedConnectionTests {
     }
 
     /// Somebody ends sessions all the time, while several threads read, and one of them has all rows count on.
-    @Test(arguments: ["", "&pool=2", "&pooler=transaction", "&engine=cockroachdb"])
+    @Test(arguments: Trials.some(of: ["", "&pool=2", "&pooler=transaction", "&engine=cockroachdb"], atLeast: 2))
     func answersAreRightWhileSessionsEnd(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("e")

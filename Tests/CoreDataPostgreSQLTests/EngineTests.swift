@@ -109,7 +109,7 @@ struct EngineTests {
     @Test(arguments: ["", "&engine=cockroachdb", "&engine=yugabytedb"])
     func aStoreThatManyMakeAtOnceIsMadeOnce(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
-        for _ in 0..<5 {
+        for _ in 0..<Trials.count(5, atLeast: 2) {
             let url = server.url(schema: Notes.newSchema("m"), mode)
             let identifiers = Mutex<[String?]>([])
             DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -129,7 +129,7 @@ struct EngineTests {
     }
 
     /// Who writes alone keeps out who writes beside others, and these do not wait for each other.
-    @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb", "&engine=yugabytedb"])
+    @Test(arguments: Trials.some(of: ["", "&pooler=transaction", "&engine=cockroachdb", "&engine=yugabytedb"]))
     func whoeverWritesAloneIsAlone(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let url = server.url(schema: Notes.newSchema("a"), mode)

@@ -11,7 +11,7 @@ struct LostConnectionTests {
     /// As what a server is opened; what is known of a lost transaction, and how, differs.
     private static let modes = ["", "&pooler=transaction", "&engine=yugabytedb", "&engine=cockroachdb"]
 
-    @Test(arguments: modes)
+    @Test(arguments: Trials.some(of: modes, atLeast: 2))
     func aCommitThatIsCutOffIsDoneOnce(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let trap = PacketTrap()
@@ -89,7 +89,7 @@ struct LostConnectionTests {
     }
 
     /// Cuts, halves and delays anything at random.
-    @Test(arguments: modes)
+    @Test(arguments: Trials.some(of: modes))
     func whatIsCutAtRandomLosesNothing(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         for seed in Trials.seeds(4) {

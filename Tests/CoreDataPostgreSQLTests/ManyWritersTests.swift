@@ -13,7 +13,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "\(PostgreSQLServer.missing)"))
 struct ManyWritersTests {
     /// Sixteen contexts in eight processes; also behind a pooler, and on an engine that lacks much.
-    @Test(arguments: ["", "&pooler=transaction", "&engine=cockroachdb"])
+    @Test(arguments: Trials.some(of: ["", "&pooler=transaction", "&engine=cockroachdb"]))
     func contextsAndProcessesThatChangeTheSameRowsLoseNothing(_ mode: String) throws {
         let server = try PostgreSQLServer.shared
         let schema = Notes.newSchema("a")

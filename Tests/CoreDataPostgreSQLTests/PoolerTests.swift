@@ -159,7 +159,7 @@ struct PoolerTests {
         defer { database.close() }
         let (mine, other) = (try database.open(), try database.open())
         defer { other.close() }
-        try mine.lookForCommits()
+        try mine.detectCommitTable()
         mine.begin(ServerText.beginWriting)
         try mine.runLater(ServerText.markWriter, [.integer(database.writer)])
         mine.note(6, of: database.writer)
@@ -189,7 +189,7 @@ struct PoolerTests {
             mine.close()
             other.close()
         }
-        try mine.lookForCommits()
+        try mine.detectCommitTable()
         func giveUp(_ number: Int64) throws -> SQLValue? {
             try other.betweenTransactions {
                 try other.rows(ServerText.giveUpCommit, [.integer(database.writer), .integer(number)])

@@ -138,8 +138,14 @@ struct ReadersOfMigrationsTests {
         }
     }
 
+    /// Each change in each mode; in the short form three of these pairs.
+    private static let trials = Trials.some(
+        of: Change.allCases.flatMap { change in
+            ["", "&pooler=transaction", "without its function"].map { (change, $0) }
+        }, atLeast: 3)
+
     /// Somebody reads the tables, so that the migration waits for him, and the reader for the migration.
-    @Test(arguments: Change.allCases, ["", "&pooler=transaction", "without its function"])
+    @Test(arguments: trials)
     func aReaderThatWaitsForAMigration(_ change: Change, _ mode: String) throws {
         let server = try PostgreSQLServer.shared
         for (name, ask) in Trials.some(of: Self.questions) {

@@ -14,11 +14,30 @@ import Testing
 extension ServerMigrationTests {
     // MARK: Programs and servers that end
 
+    /// A library of 9000 books in a file, which was made once.
+    private static let manyBooks = Result {
+        let folder = try Fixtures.temporaryFolder().appendingPathComponent("Library")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Library().fill(folder.appendingPathComponent("Store.sqlite"), .sqlite, "Book", count: 9000)
+        return folder
+    }
+
+    /// A copy of the library of 9000 books, in a folder of its own.
+    static func copyOfManyBooks() throws -> URL {
+        let folder = try Fixtures.temporaryFolder()
+        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.copyItem(at: manyBooks.get(), to: folder)
+        return folder.appendingPathComponent("Store.sqlite")
+    }
+
     private static func worker(_ words: String...) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("PostgreSQLTransfers")
         process.arguments = words
+        // A killed worker does not remove its temporary files: they go with those of this process.
+        let folder = try Fixtures.temporaryFolder().path
+        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder]) { $1 }
         process.standardError = Pipe()
         try process.run()
         return process
@@ -30,14 +49,14 @@ extension ServerMigrationTests {
     ]
 
     /// A program that migrates is killed at some moment, and another one goes on.
-    @Test(arguments: ["mapped", "chain", "staged"]) func aProgramThatIsKilledLeavesAWholeStore(_ way: String) throws {
+    @Test(arguments: Trials.some(of: ["mapped", "chain", "staged"]))
+    func aProgramThatIsKilledLeavesAWholeStore(_ way: String) throws {
         let library = try Library()
-        var numbers = SeededNumbers(seed: 18)
-        let rounds =
-            ProcessInfo.processInfo.environment["COREDATA_SERVER_STOPS"].flatMap(Int.init)
-            ?? Trials.count(6, atLeast: 2)
+        let asked = ProcessInfo.processInfo.environment["COREDATA_SERVER_STOPS"].flatMap(Int.init)
+        let rounds = asked.map { Array(0..<$0) } ?? Trials.some(of: Array(0..<6))
         var seen: Set<String> = []
-        for round in 0..<rounds {
+        for round in rounds {
+            var numbers = SeededNumbers(seed: UInt64(18 + round))
             let url = try Self.url(round % 3 == 2 && PgBouncer.isInstalled ? "pooler" : "")
             try library.fill(url, .postgreSQL, "Book", count: 24)
             let process = try Self.worker("migrate", way, url.absoluteString)
@@ -60,15 +79,18 @@ extension ServerMigrationTests {
             place.hold?.release()
             #expect(try Self.leavings(of: url).isEmpty)
         }
-        print("killed \(rounds) programs (\(way)): \(seen.sorted())")
+        print("killed \(rounds.count) programs (\(way)): \(seen.sorted())")
     }
 
     // MARK: Copies
 
-    @Test(arguments: ["server", "pooler", "file"]) func aCopyThatWasKilledIsGoneOnWith(_ target: String) throws {
+    @Test(arguments: Trials.some(of: ["server", "pooler", "file"])) func aCopyThatWasKilledIsGoneOnWith(
+        _ target: String
+    ) throws {
         let library = try Library()
-        let folder = try Fixtures.temporaryFolder()
-        let file = folder.appendingPathComponent("Store.sqlite")
+        let file = try Self.copyOfManyBooks()
+        let folder = file.deletingLastPathComponent()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let isFile = target == "file"
         let url = isFile ? folder.appendingPathComponent("Copy.sqlite") : try Self.url(target == "pooler" ? target : "")
         func leavings() throws -> [String] {
@@ -77,7 +99,6 @@ extension ServerMigrationTests {
                 $0.hasPrefix(".migrating")
             }
         }
-        try library.fill(file, .sqlite, "Book", count: 9000)
         let process = try Self.worker("copy", file.path, url.absoluteString, "5000")
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal)
@@ -94,9 +115,11 @@ extension ServerMigrationTests {
     }
 
     /// Whoever makes a store where a copy is to be keeps it.
-    @Test(arguments: ["server", "file"]) func aCopyDoesNotReplaceWhatHasComeMeanwhile(_ target: String) throws {
+    @Test(arguments: Trials.some(of: ["server", "file"]))
+    func aCopyDoesNotReplaceWhatHasComeMeanwhile(_ target: String) throws {
         let library = try Library()
         let folder = try Fixtures.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("Store.sqlite")
         try library.fill(file, .sqlite, "Book", count: 24)
         let url = target == "file" ? folder.appendingPathComponent("Copy.sqlite") : try Self.url("")
@@ -115,11 +138,13 @@ extension ServerMigrationTests {
         #expect(try library.state(of: url, type, count: 24) == "v1 other")
     }
 
-    @Test(arguments: ["source", "copy"]) func whatHasChangedMeanwhileIsCopiedAnew(_ changed: String) throws {
+    @Test(arguments: Trials.some(of: ["source", "copy"])) func whatHasChangedMeanwhileIsCopiedAnew(
+        _ changed: String
+    ) throws {
         let url = try Self.url("")
         let library = try Library()
-        let file = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite")
-        try library.fill(file, .sqlite, "Book", count: 9000)
+        let file = try Self.copyOfManyBooks()
+        defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
         // In the midst of the links of the last portions.
         let process = try Self.worker("copy", file.path, url.absoluteString, "15000")
         process.waitUntilExit()

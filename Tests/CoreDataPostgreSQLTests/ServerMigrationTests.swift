@@ -15,6 +15,10 @@ import Testing
 struct ServerMigrationTests {
     /// The server itself, and behind a pooler.
     static let modes = ["", "pooler", "&engine=cockroachdb"]
+    /// One of the modes in the short form, another one every day.
+    private static let modesOfMappings = Trials.some(of: modes)
+    private static let modesOfChains = Trials.some(of: modes)
+    private static let modesOfFailures = Trials.some(of: modes)
 
     static func url(_ mode: String, _ schema: String = Notes.newSchema("v")) throws -> URL {
         PostgreSQLStore.register()
@@ -50,7 +54,7 @@ struct ServerMigrationTests {
             as? String
     }
 
-    @Test(arguments: modes) func aMappingModelLeadsThere(_ mode: String) throws {
+    @Test(arguments: modesOfMappings) func aMappingModelLeadsThere(_ mode: String) throws {
         let url = try Self.url(mode)
         let library = try Library()
         try library.fill(url, .postgreSQL, "Book", count: 24)
@@ -84,7 +88,7 @@ struct ServerMigrationTests {
         #expect(try !Self.mapped(library).run(at: url, options: nil))
     }
 
-    @Test(arguments: modes) func aChainLeadsOverTheVersionsBetween(_ mode: String) throws {
+    @Test(arguments: modesOfChains) func aChainLeadsOverTheVersionsBetween(_ mode: String) throws {
         let url = try Self.url(mode)
         let library = try Library()
         try library.fill(url, .postgreSQL, "Book", count: 24)
@@ -114,7 +118,9 @@ struct ServerMigrationTests {
         }
     }
 
-    @Test(arguments: ["", "pooler"]) func theCodeOfAStageRunsOnceHoweverManyStart(_ mode: String) throws {
+    @Test(arguments: Trials.some(of: ["", "pooler"])) func theCodeOfAStageRunsOnceHoweverManyStart(
+        _ mode: String
+    ) throws {
         let url = try Self.url(mode)
         let library = try Library()
         try library.fill(url, .postgreSQL, "Book", count: 24)
@@ -162,6 +168,7 @@ struct ServerMigrationTests {
         let library = try Library()
         try library.fill(url, .postgreSQL, "Book", count: 24)
         let folder = try Fixtures.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("Store.sqlite")
         let manager = NSMigrationManager(sourceModel: library.models[0], destinationModel: library.models[1])
         try manager.migrateStore(
@@ -190,7 +197,7 @@ struct ServerMigrationTests {
         }
     }
 
-    @Test(arguments: modes) func whatFailsLeavesTheStoreAsItWas(_ mode: String) throws {
+    @Test(arguments: modesOfFailures) func whatFailsLeavesTheStoreAsItWas(_ mode: String) throws {
         let url = try Self.url(mode)
         let library = try Library()
         try library.fill(url, .postgreSQL, "Book", count: 24)

@@ -3,6 +3,7 @@ import CoreDataPostgreSQL
 import CoreDataSQL
 import Foundation
 import PostgreSQLServer
+import TestSupport
 import Testing
 
 @testable import CoreDataPostgreSQLDriver
@@ -45,9 +46,7 @@ struct WholeStoreTests {
     }
 
     private func newFile(_ name: String) throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder.appendingPathComponent(name)
+        try Fixtures.temporaryFolder().appendingPathComponent(name)
     }
 
     private func newCoordinator() -> NSPersistentStoreCoordinator {

@@ -81,15 +81,8 @@ extension CoreDataStack {
 /// A program of the tests beside the test program, where SwiftPM puts both.
 enum Worker {
     static func executable() throws -> URL {
-        let program = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
-        let folders = [
-            program, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
-            Grocery.root.appendingPathComponent(".build/debug"),
-        ]
-        return try #require(
-            folders.map { $0.appendingPathComponent("ToolkitWorker") }
-                .first { FileManager.default.isExecutableFile(atPath: $0.path) },
-            "the program has not been built: swift build --product ToolkitWorker")
+        try #require(
+            BuiltProgram.url("ToolkitWorker"), "the program has not been built: swift build --product ToolkitWorker")
     }
 
     /// Runs it to its end.

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataModel
 import Foundation
+import Synchronization
 import TestSupport
 
 /// Three versions of a model of books, in a folder, and stores of it.
@@ -69,10 +70,18 @@ package struct Library {
 
     /// The versions, in a folder of their own; the first ones only, as an older program has them.
     package init(count: Int = 3) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try self.init(writingTo: folder, count: count)
+        let folder = try Self.folders.withLock { folders in
+            if let known = folders[count] { return known }
+            let folder = try Fixtures.temporaryFolder()
+            _ = try Self(writingTo: folder, count: count)
+            folders[count] = folder
+            return folder
+        }
+        try self.init(folder)
     }
+
+    /// Where this process has the first so many versions.
+    private static let folders = Mutex<[Int: URL]>([:])
 
     // MARK: Mappings
 

@@ -51,7 +51,8 @@ package enum MigrationScenario: String, CaseIterable, Sendable {
         }
     }
 
-    private var count: Int { self == .manager ? 1200 : 24 }
+    /// The number of books: more than a migration manager has in memory at a time, where that saves portions.
+    private var count: Int { self == .manager ? 600 : 24 }
 
     // MARK: Before
 

@@ -48,7 +48,7 @@ package final class PgBouncer: Sendable {
         try Data("\"\(PostgreSQLServer.user)\" \"\"\n".utf8).write(to: URL(fileURLWithPath: folder + "/users"))
         // It does not run as root either.
         if geteuid() == 0 { try PostgreSQLServer.run("chown", ["-R", "postgres", folder]) }
-        try server.runAsServer(path: program, ["-d", "-q", folder + "/settings"])
+        try PostgreSQLServer.runAsServer(path: program, ["-d", "-q", folder + "/settings"])
         let files = ["/.s.PGSQL.5432", "/pid"]
         let deadline = ContinuousClock.now + .seconds(30)
         while !files.allSatisfy({ FileManager.default.fileExists(atPath: folder + $0) }) {

@@ -48,31 +48,45 @@ package final class PostgreSQLServer: Sendable {
     }
 
     private convenience init(suffix: String = "", _ others: [String] = []) throws {
+        let cluster = try Self.newCluster.get()
         try self.init(suffix: suffix, others) { server in
-            try server.runAsServer(
-                "initdb",
-                [
-                    "-D", server.folder + "/data", "-U", Self.user, "-A", "trust", "-E", "UTF8", "--locale=C",
-                    "--no-sync",
-                ])
-            let access = server.folder + "/data/pg_hba.conf"
-            let rules = try String(contentsOfFile: access, encoding: .utf8)
-            try Data(("local all \(Self.guarded) scram-sha-256\n" + rules).utf8)
-                .write(to: URL(fileURLWithPath: access))
+            try Self.runAsServer(path: "cp", ["-a", cluster, server.folder + "/data"])
         }
+    }
+
+    /// A database cluster that no server has used yet, in a folder that ends with this process. `initdb` takes a second: servers get
+    /// copies of what it made once.
+    private static let newCluster = Result { () throws -> String in
+        let folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)-new"
+        try makeFolder(folder)
+        try atEnd("rm -rf '\(folder)'")
+        let cluster = folder + "/data"
+        try runAsServer(
+            path: findPrograms() + "/initdb",
+            ["-D", cluster, "-U", user, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"])
+        let access = cluster + "/pg_hba.conf"
+        let rules = try String(contentsOfFile: access, encoding: .utf8)
+        try Data(("local all \(guarded) scram-sha-256\n" + rules).utf8).write(to: URL(fileURLWithPath: access))
+        return cluster
+    }
+
+    private static var base: String { ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp" }
+
+    /// Makes a folder that the server may write in.
+    private static func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        if isRoot { try run("chown", ["postgres", path]) }
     }
 
     private init(suffix: String, _ others: [String] = [], fill: (PostgreSQLServer) throws -> Void) throws {
         programs = try Self.findPrograms()
-        let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
-        folder = "\(base)/pg-\(ProcessInfo.processInfo.processIdentifier)\(suffix)"
+        folder = "\(Self.base)/pg-\(ProcessInfo.processInfo.processIdentifier)\(suffix)"
         settings =
             [
                 "listen_addresses=", "unix_socket_directories=\(folder)", "max_connections=400", "shared_buffers=64MB",
                 "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off",
             ] + others
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        if Self.isRoot { try Self.run("chown", ["postgres", folder]) }
+        try Self.makeFolder(folder)
         try fill(self)
         try start()
         try watch()
@@ -168,16 +182,16 @@ package final class PostgreSQLServer: Sendable {
 
     /// A server does not run as root.
     private func runAsServer(_ program: String, _ arguments: [String]) throws {
-        try runAsServer(path: "\(programs)/\(program)", arguments)
+        try Self.runAsServer(path: "\(programs)/\(program)", arguments)
     }
 
-    func runAsServer(path: String, _ arguments: [String]) throws {
-        guard Self.isRoot else { return try Self.run(path, arguments) }
-        try Self.run("runuser", ["-u", "postgres", "--", path] + arguments)
+    static func runAsServer(path: String, _ arguments: [String]) throws {
+        guard isRoot else { return try run(path, arguments) }
+        try run("runuser", ["-u", "postgres", "--", path] + arguments)
     }
 
     /// Foundation's `Process` would wait for the server, too, which has what tells of the end of the program that started it.
-    static func run(_ program: String, _ arguments: [String]) throws {
+    package static func run(_ program: String, _ arguments: [String]) throws {
         let log = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         defer { unlink(log) }
         let child = try spawn(program, arguments, log: log)
@@ -189,11 +203,17 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    private static func spawn(_ program: String, _ arguments: [String], log: String) throws -> pid_t {
+    private static func spawn(
+        _ program: String, _ arguments: [String], log: String, input: Int32? = nil
+    ) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
         try closeOthers(&actions)
@@ -230,16 +250,26 @@ package final class PostgreSQLServer: Sendable {
             """
             pid=$(head -n 1 '\(folder)/data/postmaster.pid')
             kill -QUIT $pid 2>/dev/null
-            while kill -0 $pid 2>/dev/null; do sleep 1; done
+            while kill -0 $pid 2>/dev/null; do sleep 0.1; done
             umount '\(smallDisk)' 2>/dev/null
             rm -rf '\(folder)'
             """)
     }
 
-    /// Has a shell of its own do something once this process has ended.
+    /// Has a shell of its own do something once this process has ended, however it ends.
+    ///
+    /// The shell reads from a pipe that nobody writes to and whose other end this process alone has: no polling, which would start a
+    /// program each second for every server.
     static func atEnd(_ commands: String) throws {
-        let own = ProcessInfo.processInfo.processIdentifier
-        _ = try spawn(
-            "/bin/sh", ["-c", "while kill -0 \(own) 2>/dev/null; do sleep 1; done\n" + commands], log: "/dev/null")
+        _ = try spawn("/bin/sh", ["-c", "read -r line\n" + commands], log: "/dev/null", input: lifeline.get())
+    }
+
+    /// The end for reading of that pipe.
+    private static let lifeline = Result { () throws -> Int32 in
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0, ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }) else {
+            throw Failure(description: "pipe: \(String(cString: strerror(errno)))")
+        }
+        return ends[0]
     }
 }

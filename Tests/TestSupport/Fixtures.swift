@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Files that Apple's tools wrote, in the folder named by `COREDATA_FIXTURES`, else at `../shared/fixtures`.
 public enum Fixtures {
@@ -35,12 +36,27 @@ public enum Fixtures {
         return copy
     }
 
-    /// A new empty folder under the system's temporary folder.
+    /// A new empty folder under the system's temporary folder. What a test does not remove of it goes with the process.
     public static func temporaryFolder() throws -> URL {
+        let number = folderCount.add(1, ordering: .relaxed).newValue
+        let url = try scratch.get().appendingPathComponent("\(number)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return url
+    }
+
+    private static let folderCount = Atomic<Int>(0)
+
+    /// The folder of this process, removed when it exits.
+    private static let scratch = Result {
         let url = FileManager.default.temporaryDirectory
             .appendingPathComponent("opencoredata-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        atexit { Fixtures.removeScratch() }
         return url
+    }
+
+    private static func removeScratch() {
+        if let folder = try? scratch.get() { try? FileManager.default.removeItem(at: folder) }
     }
 
     static let packageRoot = URL(fileURLWithPath: #filePath)

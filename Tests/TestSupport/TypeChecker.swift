@@ -2,15 +2,22 @@ import Foundation
 
 /// Checks Swift against the module CoreData that was built with this test.
 public enum TypeChecker {
-    private static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
+    /// The folder of what was built with this test.
+    public static let products = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
     private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
 
-    private static let compiler: URL? = {
+    public static let compiler: URL? = {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return path.split(separator: ":").map { URL(fileURLWithPath: String($0)).appendingPathComponent("swiftc") }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
+
+    /// The arguments by which the compiler finds the C modules of module CoreData.
+    public static let moduleMaps: [String] =
+        ([products.appendingPathComponent("CObjectRuntime.build")]
+        + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) })
+        .flatMap { ["-Xcc", "-fmodule-map-file=" + $0.appendingPathComponent("module.modulemap").path] }
 
     public static var isAvailable: Bool {
         let module = products.appendingPathComponent("Modules/CoreData.swiftmodule")
@@ -34,17 +41,13 @@ public enum TypeChecker {
         }
         let log = folder.appendingPathComponent("log")
         try Data().write(to: log)
-        let maps =
-            [products.appendingPathComponent("CObjectRuntime.build")]
-            + ["CSQLite", "CZlib", "CCrypto", "CExpat"].map { sources.appendingPathComponent($0) }
         let process = Process()
         process.executableURL = compiler
         let action = checksRegions ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"]
         process.arguments =
             action + ["-swift-version", mode, "-warnings-as-errors", "-module-name", "Application"]
             + ["-I", products.appendingPathComponent("Modules").path]
-            + maps.flatMap { ["-Xcc", "-fmodule-map-file=" + $0.appendingPathComponent("module.modulemap").path] }
-            + files.map { folder.appendingPathComponent($0.name).path }
+            + moduleMaps + files.map { folder.appendingPathComponent($0.name).path }
         process.standardError = try FileHandle(forWritingTo: log)
         try process.run()
         process.waitUntilExit()

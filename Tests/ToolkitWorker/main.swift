@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataSync
 import CoreDataToolkit
 import Foundation
 
@@ -7,6 +8,7 @@ import Foundation
 ///     ToolkitWorker write <store> <count>     // so many items, a transaction each
 ///     ToolkitWorker copy <store> <shipped>    // deep copies, and tells of each batch
 ///     ToolkitWorker restore <store> <folder>  // its backups one after the other for ever, and tells of each part
+///     ToolkitWorker sync <store> <place>      // starts synchronisation, tells when it has, and goes on for ever
 func run() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 4 else {
@@ -42,6 +44,12 @@ func run() async throws {
                 tell(0)
             }
         }
+    case "sync":
+        let stack = try await CoreDataStack.setUp(model: model, storeURL: url, options: .server)
+        let sync = try Sync(stack.coordinator, to: FolderPlace(URL(fileURLWithPath: arguments[3])), device: "Worker")
+        try await sync.start()
+        tell(1)
+        for await _ in sync.states { _ = sync.deviceName }
     default: throw ToolkitError("There is no '\(arguments[1])'.")
     }
 }

@@ -224,4 +224,29 @@ import Testing
         let withoutBooks = try ModelMapping.inferred(from: side(old), to: side(new), where: { $0 != 0 })
         #expect(withoutBooks.strayIdentifiers.map(\.subject) == ["Shelf"])
     }
+
+    @Test("T4: new elements of a renamed composite have no identifier that names nothing; others of its elements may")
+    func strayIdentifiersOfElements() throws {
+        func document(_ composite: PropertyElement) -> ModelDocument { model(entity("Shop", composite)) }
+        let old = document(composite("place", attribute("street"), attribute("city")))
+        func strays(_ new: PropertyElement) throws -> [MappingInference.StrayIdentifier] {
+            try ModelMapping.inferred(from: side(old), to: side(document(new))).strayIdentifiers
+        }
+        let renamed = composite("address", attribute("street"), attribute("zip"))
+            .with { $0.renamingIdentifier = "place" }
+        #expect(try strays(renamed) == [])
+        let wrong = composite(
+            "address", attribute("street"), attribute("town").with { $0.renamingIdentifier = "village" },
+            attribute("capital").with { $0.renamingIdentifier = "city" }
+        ).with { $0.renamingIdentifier = "place" }
+        #expect(
+            try strays(wrong) == [
+                .init(subject: "Shop.address.town", identifier: "place.village", isWithoutSource: true)
+            ])
+        // The composite's own identifier is told once, not with each element.
+        let unknown = composite("address", attribute("street"), attribute("city"))
+            .with { $0.renamingIdentifier = "spot" }
+        #expect(
+            try strays(unknown) == [.init(subject: "Shop.address", identifier: "spot", isWithoutSource: true)])
+    }
 }

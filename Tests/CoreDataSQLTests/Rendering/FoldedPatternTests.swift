@@ -62,8 +62,8 @@ import Testing
         let pattern = try #require(FoldedPattern(.contains, "ox", options: 1))
         let expression = SQLExpression.not(.fits(.column("t0", "ZTITLE"), pattern))
         #expect(expression.text(in: .postgreSQL).sql == #"NOT ("t0"."ZTITLE" ~ $1::TEXT)"#)
-        #expect(expression.gap(in: .postgreSQL) == nil && expression.bindingCount == 1)
-        #expect(expression.gap(in: .postgreSQL.withoutPatterns()) == .pattern)
+        #expect(expression.unsupportedFeature(in: .postgreSQL) == nil && expression.bindingCount == 1)
+        #expect(expression.unsupportedFeature(in: .postgreSQL.withoutPatterns()) == .pattern)
     }
 
     /// Each text that a comparison is true of is found; ICU reads such expressions as PostgreSQL does.

@@ -64,7 +64,7 @@ extension SQLRenderable {
         ] as [(SQLExpression, String)])
     func expressions(_ expression: SQLExpression, _ expected: String) {
         #expect(expression.postgres.sql == expected)
-        #expect(expression.gap(in: .postgreSQL) == nil)
+        #expect(expression.unsupportedFeature(in: .postgreSQL) == nil)
     }
 
     @Test func aValueThatIsWrittenTwiceIsBoundTwice() {
@@ -365,10 +365,10 @@ extension SQLRenderable {
                         return select
                     }()), .function(.textMatches)
             ),
-        ] as [(SQLExpression, SQLGap)])
-    func gapsAreFoundWhereverTheyAre(_ expression: SQLExpression, _ gap: SQLGap) {
-        #expect(expression.gap(in: .postgreSQL) == gap)
-        #expect(expression.gap(in: .sqlite) == nil)
+        ] as [(SQLExpression, UnsupportedSQLFeature)])
+    func gapsAreFoundWhereverTheyAre(_ expression: SQLExpression, _ gap: UnsupportedSQLFeature) {
+        #expect(expression.unsupportedFeature(in: .postgreSQL) == gap)
+        #expect(expression.unsupportedFeature(in: .sqlite) == nil)
     }
 
     @Test func aDialectWithoutOneThingHasNotEverything() {

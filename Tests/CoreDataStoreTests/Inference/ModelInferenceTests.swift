@@ -66,7 +66,9 @@ import Testing
     func schemasAloneTellEntitiesAttributesAndManyRelationships() throws {
         var found = 0
         var wrong: [String] = []
-        for vector in try SchemaVector.all() where vector.partial != true {
+        let all = try SchemaVector.all().filter { $0.partial != true }
+        let vectors = Trials.some(of: all)
+        for vector in vectors {
             let file = try vector.makeStore()
             defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }
             let inference = try StoreEngine.inferredModel(
@@ -81,9 +83,12 @@ import Testing
             let engine = try StoreEngine.open(model: model, options: options, makeDatabase: makeDatabase)
             engine.database.close()
         }
-        #expect(found > 200)
         // Links in which a column has the name of another entity than it leads to; they have no rows.
-        #expect(wrong == ["Contact.inviter: leads to Inviter", "File.link: leads to Link"])
+        let known = ["Contact.inviter: leads to Inviter", "File.link: leads to Link"]
+        #expect(wrong.allSatisfy(known.contains), "\(wrong)")
+        guard vectors.count == all.count else { return }
+        #expect(found > 200)
+        #expect(wrong == known)
     }
 
     // MARK: Single rules

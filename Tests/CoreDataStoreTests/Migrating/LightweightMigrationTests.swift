@@ -314,6 +314,20 @@ import Testing
                 [.integer(3), .integer(2), .text("40")],
             ])
         #expect(try store.rows("SELECT COUNT(*) FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == [[.integer(3)]])
+        // The migration is a transaction without changes, whose author says what it was.
+        let authors = try store.rows(
+            "SELECT t.Z_PK, s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS")
+        guard authors.count == 1, case .text(let author) = authors[0][1] else {
+            Issue.record("The authors are \(authors).")
+            return
+        }
+        #expect(authors[0][0] == .integer(2))
+        #expect(author.hasPrefix("com.apple.coredata.schemamigrator: lightweight migration from model with digest {"))
+        #expect(
+            try store.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16002") == [[.integer(2)]])
+        #expect(
+            try store.rows("SELECT MAX(Z_PK) FROM ATRANSACTIONSTRING")
+                == store.rows("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = 16003"))
         #expect(try store.problems(new) == [])
     }
 

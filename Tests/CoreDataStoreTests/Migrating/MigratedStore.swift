@@ -31,6 +31,9 @@ struct MigratedStore {
         try fill(engine)
     }
 
+    /// Removes the store with its folder.
+    func remove() { try? FileManager.default.removeItem(atPath: (path as NSString).deletingLastPathComponent) }
+
     init(path: String, _ document: ModelDocument) {
         self.path = path
         self.document = document
@@ -74,6 +77,7 @@ struct MigratedStore {
             makeDatabase: makeDatabase
         ).map(\.description)
         let fresh = try MigratedStore(document, configuration: configuration)
+        defer { fresh.remove() }
         let database = try makeDatabase(DatabaseOptions(path: path))
         defer { database.close() }
         let other = try makeDatabase(DatabaseOptions(path: fresh.path))

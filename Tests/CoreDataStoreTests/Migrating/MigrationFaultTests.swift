@@ -61,7 +61,8 @@ import Testing
         ).filter { $0.severity == .error }.map(\.description)
     }
 
-    @Test(arguments: [false, true]) func aFaultAtAnyStatementLeavesTheStoreAsItWas(defers: Bool) throws {
+    @Test(arguments: Trials.some(of: [false, true])) func aFaultAtAnyStatementLeavesTheStoreAsItWas(defers: Bool) throws
+    {
         let store = try makeStore()
         let before = try store.dump()
         var number = 1

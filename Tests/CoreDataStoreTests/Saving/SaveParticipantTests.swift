@@ -152,7 +152,8 @@ import Testing
     @Test func aStoreWithoutHistoryAndSearchIndexesHasNoParticipants() throws {
         let library = try SavedLibrary()
         #expect(library.engine.participants.isEmpty)
-        #expect(try library.engine.database.write { try library.engine.participations(in: $0).isEmpty })
+        #expect(
+            try library.engine.database.write { try library.engine.participations(in: $0, checkedBy: nil).isEmpty })
     }
 
     /// Which rows took the values of new ones nobody could tell it.

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// What runs in each place from which a save calls the program back.
@@ -186,7 +187,9 @@ private final class ScriptedPolicy: NSMergePolicy, @unchecked Sendable {
     }
 
     /// Every place and action; then a save that has to succeed writes what is pending.
-    @Test("H2: whatever runs inside a save, nothing crashes and nothing is lost", arguments: [false, true])
+    @Test(
+        "H2: whatever runs inside a save, nothing crashes and nothing is lost",
+        arguments: Trials.some(of: [false, true]))
     @MainActor func everythingEverywhere(nested: Bool) throws {
         for place in Script.Place.allCases {
             for action in Action.allCases {

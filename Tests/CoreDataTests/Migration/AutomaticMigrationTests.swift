@@ -212,6 +212,39 @@ import Testing
         _ = try open(url, model([attribute("title")]), nil)
     }
 
+    @Test(
+        "A migration that is refused leaves the file as it was, its journal mode included",
+        arguments: [
+            (kind: "required", code: NSMigrationError), ("type", NSMigrationMissingMappingModelError),
+            ("unique", NSMigrationConstraintViolationError),
+        ])
+    func refusedMigrationsLeaveTheJournal(kind: String, code: Int) throws {
+        let old = model([attribute("title")])
+        let url = try makeStore(old, titles: ["One", "One"])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: old)
+        let store = try coordinator.addPersistentStore(
+            type: .sqlite, at: url, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        try coordinator.remove(store)
+        let bytes = try Data(contentsOf: url)
+        // The versions of the format for writing and reading: 1 with a rollback journal, 2 with a write-ahead log.
+        #expect(bytes[18...19] == Data([1, 1]))
+        let required = attribute("isbn")
+        required.isOptional = false
+        let new =
+            switch kind {
+            case "required": model([attribute("title"), required])
+            case "type": model([attribute("title", .integer16AttributeType)])
+            default: model([attribute("title")], unique: [["title"]])
+            }
+        #expect(try failure(url, new).errorCode == code)
+        #expect(try Data(contentsOf: url) == bytes)
+        #expect(!FileManager.default.fileExists(atPath: url.path + "-wal"))
+        // One that succeeds leaves the store with a log, as opening it does.
+        let opened = try open(url, model([attribute("title"), attribute("isbn")]))
+        for store in opened.persistentStores { try opened.remove(store) }
+        #expect(try Data(contentsOf: url)[18...19] == Data([2, 2]))
+    }
+
     @Test("A store that is to be read only is not migrated")
     func readOnlyStoresAreRefused() throws {
         let url = try makeStore(model([attribute("title")]))

@@ -1,15 +1,13 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Two versions of a model that is made in code, as documentation shows it, and stores of them.
 struct DocumentedLibrary {
     private let folder: URL
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("documented-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { folder = try Fixtures.temporaryFolder() }
 
     var url: URL { folder.appendingPathComponent("Store.sqlite") }
     var other: URL { folder.appendingPathComponent("Other.sqlite") }

@@ -112,7 +112,8 @@ struct EveryVersionTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let versions = try load(path)
         var reached = 0
-        for start in versions.indices.dropLast() {
+        let starts = Trials.some(of: Array(versions.indices.dropLast()))
+        for start in starts {
             let url = folder.appendingPathComponent("Original \(start).sqlite")
             try inStore(url, versions[start].model) { context in
                 var objects = SketchedObjects(numbers: SeededNumbers(seed: UInt64(start) + 5))
@@ -121,10 +122,11 @@ struct EveryVersionTests {
             }
             reached += try goThrough(url, start, versions)
         }
-        #expect(reached > 0)
+        // From one version alone, nothing need be inferrable.
+        #expect(reached > 0 || starts.count < versions.count - 1)
     }
 
-    @Test(arguments: [
+    private static let storesOfApples = [
         ("bookmarks/Bookmarks_V1.sqlite", "bookmarks/BookmarksModel.xcdatamodeld"),
         ("bookmarks/Bookmarks_V2.sqlite", "bookmarks/BookmarksModel.xcdatamodeld"),
         ("bookmarks/Bookmarks_V4.sqlite", "bookmarks/BookmarksModel.xcdatamodeld"),
@@ -133,7 +135,9 @@ struct EveryVersionTests {
         ("grocery-dude/DefaultData.sqlite", "grocery-dude/Model.xcdatamodeld"),
         ("grocery-dude/DefaultData-5-entities.sqlite", "grocery-dude/Model.xcdatamodeld"),
         ("recipes/Recipes.sqlite", "recipes/Recipes.xcdatamodeld"),
-    ])
+    ]
+
+    @Test(arguments: Trials.some(of: storesOfApples))
     func storesOfApplesReachEveryLaterVersion(store: String, path: String) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let url = try Fixtures.temporaryCopy(store)
@@ -167,7 +171,7 @@ struct EveryVersionTests {
                     ?? "nil"
             }.sorted()
         }
-        for start in versions.indices.dropLast() {
+        for start in Trials.some(of: Array(versions.indices.dropLast())) {
             let original = folder.appendingPathComponent("Original \(start).sqlite")
             let old = versions[start].model
             try inStore(original, old) { context in

@@ -5,7 +5,7 @@ import Testing
 
 /// Kills a process in place of each change that it makes to a file while it migrates, replaces, moves or saves a store
 /// (T5, T9, S2, S3, U4): what is left is what there was or what there is to be, and doing it again leads to the end.
-@Suite(.serialized) struct KilledProcessTests {
+@Suite struct KilledProcessTests {
     /// `COREDATA_KILLS=100` asks for more of each than the usual 8; a negative number for all.
     private static let asked = ProcessInfo.processInfo.environment["COREDATA_KILLS"].flatMap { Int($0) }
 
@@ -16,6 +16,11 @@ import Testing
         let points = (0..<count).map { _ in 1 + numbers.below(changes) }
         return asked == nil ? Trials.some(of: points) : points
     }
+
+    /// The scenarios: a quarter of them in the short form, which stops each at a quarter of its points.
+    private static let scenarios = Trials.some(of: MigrationScenario.allCases)
+    /// The scenarios whose disk fails: as many, others on most days.
+    private static let scenariosOfDisks = Trials.some(of: MigrationScenario.allCases)
 
     private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("MigrationKiller")
@@ -61,7 +66,7 @@ import Testing
         return changes
     }
 
-    @Test(arguments: MigrationScenario.allCases)
+    @Test(arguments: scenarios)
     func whatIsLeftIsOldOrNew(scenario: MigrationScenario) throws {
         let base = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: base) }
@@ -111,7 +116,7 @@ import Testing
 
     /// A change that fails, or a disk that is full from there on, is an error, and leaves what there was or what there is to be; or it is
     /// coped with.
-    @Test(arguments: MigrationScenario.allCases)
+    @Test(arguments: scenariosOfDisks)
     func aFailingDiskLeavesOldOrNew(scenario: MigrationScenario) throws {
         let base = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: base) }

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test(arguments: MigrationScenario.allCases)
+    @Test(arguments: Trials.some(of: MigrationScenario.allCases, atLeast: 5))
     func oneOfThemDoesIt(scenario: MigrationScenario) throws {
         let base = try Fixtures.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: base) }

@@ -11,7 +11,8 @@ import Testing
     /// Has everything evaluated, as nobody knows what it overrides.
     private final class OwnManager: NSMigrationManager, @unchecked Sendable {}
 
-    private static let count = 1200
+    /// Two thirds of them, the books that are no novels, are more than a portion of objects.
+    private static let count = 840
 
     private let folder: URL
     private let model: NSManagedObjectModel
@@ -168,8 +169,7 @@ import Testing
     @Test(
         "T6: plain mappings come to what their expressions say",
         arguments: Trials.some(
-            of: ["inferred", "both sides", "to-many alone", "to-one alone", "by relationship", "twice", "turned"],
-            atLeast: 2))
+            of: ["inferred", "both sides", "to-many alone", "to-one alone", "by relationship", "twice", "turned"]))
     func plainMappingsAgree(name: String) throws {
         try fill()
         let plain = try migrated(name, NSMigrationManager(sourceModel: model, destinationModel: model), "Plain.sqlite")

@@ -21,8 +21,10 @@ import Testing
         a.count == b.count && references(a) == references(b)
     }
 
+    private static let sizes: [(poolCount: Int, seed: UInt64)] = [(900, 1), (900, 2), (2400, 3)]
+
     /// Few members, and so many that they lie in several runs.
-    @Test(arguments: [true, false], [(poolCount: 900, seed: 1), (900, 2), (2400, 3)])
+    @Test(arguments: [true, false], Trials.some(of: sizes))
     func changesAreThoseOfAnArray(isOrdered: Bool, size: (poolCount: Int, seed: UInt64)) throws {
         var random = SeededRandom(state: size.seed)
         let pool = try objects(size.poolCount)

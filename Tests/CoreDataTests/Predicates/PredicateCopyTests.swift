@@ -99,7 +99,7 @@ private final class OddNumber: NSPredicate {
         #expect(Set(predicates).count == 2)
     }
 
-    @Test func foundationIsAsItIsKnown() { #expect(PredicateGrafts.isFoundationKnown) }
+    @Test func foundationIsAsItIsKnown() { #expect(PredicateMethodOverrides.isFoundationKnown) }
 
     @Test func whereFoundationIsUnknownAFalsePredicateIsRefused() throws {
         #expect(PredicateNode(false, isCopyKnown: true) == .constant(false))

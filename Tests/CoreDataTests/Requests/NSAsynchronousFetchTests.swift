@@ -98,8 +98,8 @@ private final class Begun: SQLObserver {
         let stack = try filled()
         stack.story { context in
             let progress = Progress(totalUnitCount: -1)
-            context.fetchProgress = progress
-            defer { context.fetchProgress = nil }
+            context.rowReading.fetchProgress = progress
+            defer { context.rowReading.fetchProgress = nil }
             progress.cancel()
             #expect(throws: CocoaError(.userCancelled)) { try context.fetch(request()) }
         }

@@ -99,6 +99,31 @@ private final class LateStore: NSAtomicStore, @unchecked Sendable {
         FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).plist")
     }
 
+    @Test("The missing folder of an atomic store is made by the first save that writes a file there")
+    func theMissingFolderIsMade() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("folder-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appendingPathComponent("inner/Library.plist")
+        func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
+        let coordinator = try stack(url)
+        #expect(!exists(folder), "nothing is saved yet")
+        func save() throws {
+            try FileStack.story(coordinator) { context in
+                Author(context: context).name = "Jane"
+                try context.save()
+            }
+        }
+        PlistStore.failsToSave = true
+        defer { PlistStore.failsToSave = false }
+        #expect(throws: CocoaError.self) { try save() }
+        #expect(!exists(folder), "nothing was written")
+        PlistStore.failsToSave = false
+        try save()
+        #expect(exists(url))
+        let names = try FileStack.story(try stack(url)) { try $0.all(Author.self, "Author").map(\.name) }
+        #expect(names == ["Jane"])
+    }
+
     @Test("What a store's metadata lack they get, though they are set as it loads; another model is then 134100")
     func metadataThatAreSetByLoadAreComplete() throws {
         NSPersistentStoreCoordinator.registerStoreClass(LateStore.self, forStoreType: LateStore.type)

@@ -62,7 +62,9 @@ import Testing
         #expect(exists.code == .fileWriteFileExists)
     }
 
-    @Test("Of a store with damaged pages everything else is recovered, and the new store is sound", arguments: 0..<6)
+    @Test(
+        "Of a store with damaged pages everything else is recovered, and the new store is sound",
+        arguments: Trials.some(of: Array(0..<6)))
     func damagedPages(seed: Int) throws {
         let stack = try library(1500)
         let bytes = try stack.bytes()

@@ -172,9 +172,53 @@ import Testing
         let loop = place.folder.appendingPathComponent("loop")
         try FileManager.default.createSymbolicLink(atPath: loop.path, withDestinationPath: "loop")
         #expect(FileLink.followed(loop.path) == loop.path)
-        for type in Self.types {
-            let error = try #require(throws: CocoaError.self) { _ = try add(loop, type) }
-            #expect(error.filePath == loop.path)
+    }
+
+    @Test(arguments: types) func aStoreIsNotReplacedByItselfUnderAnotherName(type: NSPersistentStore.StoreType) throws {
+        let place = try Place()
+        let coordinator = try add(place.file, type)
+        try addBook(coordinator)
+        try close(coordinator)
+        let name = place.folder.appendingPathComponent("real/Name.store")
+        try FileManager.default.linkItem(at: place.file, to: name)
+        for other in [name, place.link, place.file] {
+            let error = try #require(throws: CocoaError.self) {
+                try coordinator.replacePersistentStore(at: other, withPersistentStoreFrom: place.file, type: type)
+            }
+            #expect(error.errorCode == NSPersistentStoreOperationError && error.localizedDescription.contains("itself"))
         }
+        #expect(try covers(try add(place.file, type)) == [Self.cover])
+    }
+
+    /// Of the path itself and of a folder in it.
+    @Test(arguments: ["loop", "loop/Library.store"])
+    func aCircleOfLinksIsTheSameErrorForAllTypes(name: String) throws {
+        let place = try Place()
+        try FileManager.default.createSymbolicLink(
+            atPath: place.folder.appendingPathComponent("loop").path, withDestinationPath: "loop")
+        let loop = place.folder.appendingPathComponent(name)
+        var messages: Set<String> = []
+        for type in Self.types {
+            let file = place.folder.appendingPathComponent("made.\(type.rawValue)")
+            let coordinator = try add(file, type)
+            let uses: [(NSPersistentStoreCoordinator) throws -> Void] = [
+                { _ = try $0.addPersistentStore(type: type, at: loop) },
+                { _ in _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: type, at: loop) },
+                { _ in try NSPersistentStoreCoordinator.setMetadata([:], type: type, at: loop) },
+                { try $0.destroyPersistentStore(at: loop, type: type) },
+                { try $0.replacePersistentStore(at: loop, withPersistentStoreFrom: file, type: type) },
+                { try $0.replacePersistentStore(at: file, withPersistentStoreFrom: loop, type: type) },
+                { _ = try $0.migratePersistentStore($0.persistentStores[0], to: loop, type: type) },
+                { try $0.copyPersistentStore($0.persistentStores[0], to: loop) },
+            ]
+            for (number, use) in uses.enumerated() {
+                let error = try #require(throws: CocoaError.self, "\(type) \(number)") { try use(coordinator) }
+                #expect(error.errorCode == NSPersistentStoreOpenError, "\(type) \(number): \(error)")
+                #expect(error.filePath == loop.path)
+                messages.insert(error.localizedDescription)
+            }
+            #expect(coordinator.persistentStores.count == 1)
+        }
+        #expect(messages.count == 1 && messages.first?.contains("symbolic links") == true, "\(messages)")
     }
 }

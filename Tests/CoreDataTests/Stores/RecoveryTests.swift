@@ -144,16 +144,16 @@ import Testing
 
     @Test("rows that nothing leads to any longer are found", arguments: [false, true])
     func rowsAreFoundBesideTheirTree(isWithPairs: Bool) throws {
-        let stack = try library(3000)
+        let stack = try library(1200)
         try damage(
             stack, "name = 'ZBOOK'" + (isWithPairs ? " OR name LIKE 'Z\\__%TAGS' ESCAPE '\\' AND type = 'table'" : ""))
         let damaged = try stack.bytes()
         let recovery = try recover(stack)
         let found = try #require(recovery.entities.first { $0.name == "Book" })
-        #expect(found.objectCount == 3000 && !found.isUnreachable && found.unreadableKeys.isEmpty, "\(found)")
+        #expect(found.objectCount == 1200 && !found.isUnreachable && found.unreadableKeys.isEmpty, "\(found)")
         #expect(recovery.notes.count == (isWithPairs ? 2 : 1) && !recovery.isComplete, "\(recovery.notes)")
         #expect(recovery.notes.first?.contains("ZBOOK") == true)
-        #expect(try books(stack) == (0..<3000).map { "Book \($0) 1" }.sorted())
+        #expect(try books(stack) == (0..<1200).map { "Book \($0) 1" }.sorted())
         #expect(try stack.bytes() == damaged)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: stack.folder.path).allSatisfy {
@@ -163,18 +163,18 @@ import Testing
 
     @Test("what was deleted does not come back with the rows that nothing leads to")
     func deletedRowsStayDeleted() throws {
-        let stack = try library(3000)
+        let stack = try library(1200)
         let coordinator = try NSPersistentStoreCoordinator(validating: Library.model())
         let store = try coordinator.addPersistentStore(type: .sqlite, at: stack.url)
         try FileStack.story(coordinator) { context in
             let request = NSFetchRequest<Book>(entityName: "Book")
-            for book in try context.fetch(request) where (Int(book.isbn ?? "") ?? 0) >= 1000 { context.delete(book) }
+            for book in try context.fetch(request) where (Int(book.isbn ?? "") ?? 0) >= 400 { context.delete(book) }
             try context.save()
         }
         try coordinator.remove(store)
         try damage(stack, "name = 'ZBOOK'")
         let found = try #require(try recover(stack).entities.first { $0.name == "Book" })
-        #expect(found.objectCount == 1000)
-        #expect(try books(stack) == (0..<1000).map { "Book \($0) 1" }.sorted())
+        #expect(found.objectCount == 400)
+        #expect(try books(stack) == (0..<400).map { "Book \($0) 1" }.sorted())
     }
 }

@@ -1,5 +1,6 @@
 import CoreDataStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Look.allCases)
+    @Test(arguments: Trials.some(of: Look.allCases))
     func aLookAtAnOpenStoreKeepsItsLocks(_ look: Look) throws {
         let stack = try FileStack(.sqlite)
         try Self.addBook(stack)

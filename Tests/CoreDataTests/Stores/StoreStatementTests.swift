@@ -1,16 +1,13 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 /// Statements S5, S7 and U4 as programs meet them.
 @Suite struct StoreStatementTests {
     private let url: URL
 
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("statements-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        url = folder.appendingPathComponent("Store.sqlite")
-    }
+    init() throws { url = try Fixtures.temporaryFolder().appendingPathComponent("Store.sqlite") }
 
     private static func model(titleIsOptional: Bool = true) -> NSManagedObjectModel {
         let title = NSAttributeDescription()

@@ -105,12 +105,15 @@ import Testing
 
     static let results: [(title: String, shown: Shown)] = [
         (
-            "Objects, a page of them in an order through a to-one",
+            "A page of objects, sorted through a to-one",
             Shown(sorts: ["author.name", "-pages"], limit: 20, offset: 40)
         ),
-        ("IDs alone", Shown(result: "managedObjectIDResultType", predicate: "pages > 300")),
-        ("How many there are", Shown(result: "countResultType", predicate: "pages > 300")),
-        ("Objects of the entity itself", Shown(entity: "Person", result: "countResultType", subentities: false)),
+        ("IDs only", Shown(result: "managedObjectIDResultType", predicate: "pages > 300")),
+        ("The number of objects", Shown(result: "countResultType", predicate: "pages > 300")),
+        (
+            "Objects of the entity without subentities",
+            Shown(entity: "Person", result: "countResultType", subentities: false)
+        ),
         (
             "Dictionaries, with key paths, the ID and computed values",
             Shown(
@@ -121,24 +124,24 @@ import Testing
             Shown(result: dictionaries, fetched: ["author.name"], sorts: ["author.name"], isDistinct: true)
         ),
         (
-            "Functions of all rows",
+            "Aggregates of all rows",
             Shown(
                 result: dictionaries,
                 fetched: ["n: count:(SELF)", "sum: sum:(pages)", "mean: average:(rating)", "middle: median:(pages)"])
         ),
         (
-            "Groups, and which of them",
+            "Groups, filtered",
             Shown(
                 result: dictionaries, fetched: ["author.name", "n: count:(SELF)", "most: max:(pages)"],
                 groups: ["author.name"], having: "$n > 2 AND sum:(pages) > 100", sorts: ["author.name"])
         ),
         (
-            "Members of a to-many, of each row",
+            "Aggregates of a to-many, for each row",
             Shown(
                 entity: "Author", result: dictionaries, fetched: ["name", "n: books.@count", "most: max:(books.pages)"])
         ),
         (
-            "Members of a to-many, of each group",
+            "Aggregates of a to-many, for each group",
             Shown(
                 entity: "Author", result: dictionaries,
                 fetched: ["name", "n: count:(books)", "least: min:(books.pages)"],
@@ -228,7 +231,7 @@ import Testing
             let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Tag")
             fetch.predicate = NSPredicate(format: "name == 'old'")
             try show(
-                "Deletion, with what leads to what goes",
+                "Deletion, including the reads that find references to the deleted rows",
                 "fetch.predicate = NSPredicate(format: \"name == 'old'\")\nNSBatchDeleteRequest(fetchRequest: fetch)",
                 NSBatchDeleteRequest(fetchRequest: fetch))
             check(blocks.joined(separator: "\n"))

@@ -18,7 +18,8 @@ import Testing
     static let predicatesPerRound = 120
     static let rounds = 3
 
-    @Test(arguments: SpecifiedStore.having(.rows), Trials.some(of: [UInt64(31), 32, 33, 34]))
+    @Test(
+        arguments: Trials.some(of: SpecifiedStore.having(.rows), atLeast: 2), Trials.some(of: [UInt64(31), 32, 33, 34]))
     func aFetchFindsWhatThePredicateSaysOfTheObjects(_ store: SpecifiedStore, _ seed: UInt64) throws {
         try store.checkContexts(Bookshop.document) { stack in
             let trial = try ContextTrial(stack, seed: seed)

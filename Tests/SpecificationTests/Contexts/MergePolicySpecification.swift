@@ -128,7 +128,7 @@ import Testing
         let stories = Self.policies.flatMap { policy in
             Self.kinds.flatMap { kind in Changed.allCases.map { (policy, kind, $0) } }
         }
-        for (policy, kind, changed) in Trials.some(of: stories) {
+        for (policy, kind, changed) in Trials.some(of: Trials.some(of: stories), atLeast: 8) {
             try store.checkContexts { try check(kind, changed, policy, $0) }
         }
     }
@@ -456,7 +456,7 @@ import Testing
 
     @Test(arguments: storyTrials)
     func whatIsInMemoryAfterEverySaveIsInTheStore(_ store: SpecifiedStore, _ policy: NSMergePolicy) throws {
-        for seed in store.seeds(8) {
+        for seed in Trials.some(of: store.seeds(8)) {
             try store.checkContexts { stack in try tellStory(policy, seed, stack) }
         }
     }

@@ -4,6 +4,7 @@ import CoreDataPrimitives
 import CoreDataStore
 import Foundation
 import StoreTestSupport
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -46,14 +47,27 @@ extension SpecifiedStore {
         _ body: (SpecifiedStack) throws -> Void
     ) throws {
         try requireInstalled()
-        let model = try NSManagedObjectModel(document: document ?? StoreTestSupport.document(Library.entities))
-        for (entity, relationship, rule) in rules {
-            model.entitiesByName[entity]?.relationshipsByName[relationship]?.deleteRule = rule
-        }
+        let model = try document.map { try NSManagedObjectModel(document: $0) } ?? Self.libraryModel(rules)
         let stack = try SpecifiedStack(self, model)
         defer { stack.rows.opened.remove() }
         try body(stack)
     }
+
+    /// The model of the library with these rules for deletion. Tests share it, as they only read it.
+    private static func libraryModel(_ rules: [(String, String, NSDeleteRule)]) throws -> NSManagedObjectModel {
+        try libraryModels.withLock { models in
+            let key = rules.map { "\($0.0).\($0.1) \($0.2.rawValue)" }
+            if let known = models[key] { return known }
+            let model = try NSManagedObjectModel(document: StoreTestSupport.document(Library.entities))
+            for (entity, relationship, rule) in rules {
+                model.entitiesByName[entity]?.relationshipsByName[relationship]?.deleteRule = rule
+            }
+            models[key] = model
+            return model
+        }
+    }
+
+    private static let libraryModels = Mutex<[[String]: NSManagedObjectModel]>([:])
 }
 
 extension NSManagedObjectContext {

@@ -33,15 +33,15 @@ struct SpecifiedStore: Sendable, CustomTestStringConvertible {
     /// Whether a date may be any number of seconds; else it is kept to the microsecond, for some hundred thousand years.
     var keepsEveryDate = true
 
-    /// The stores that need no server.
-    private static let local: [SpecifiedStore] = [
-        .sqliteFile, .sqliteMemory, .sqliteLackingMuch, .memory, .xml, .binary, .jsonFolder,
+    /// The stores besides ``sqliteFile`` that need no server.
+    private static let onThisMachine: [SpecifiedStore] = [
+        .sqliteMemory, .xml, .sqliteLackingMuch, .binary, .memory, .jsonFolder,
     ]
     private static let onServers: [SpecifiedStore] = [.postgreSQL, .pooledPostgreSQL, .plainPostgreSQL]
     /// Every kind of store.
-    static let every = local + onServers
-    /// The stores that tests run on: in the short form one of those on servers, another one every day.
-    static let all = local + Trials.some(of: onServers)
+    static let every = [sqliteFile] + onThisMachine + onServers
+    /// The stores that tests run on: in the short form ``sqliteFile``, another one and one on a server, other ones every day.
+    static let all = [sqliteFile] + Trials.some(of: onThisMachine) + Trials.some(of: onServers)
 
     /// Why a store lacks query generations.
     static let noFormerState =

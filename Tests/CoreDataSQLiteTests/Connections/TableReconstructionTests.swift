@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreDataSQLite
 
-@Suite struct TableRegrowthTests {
+@Suite struct TableReconstructionTests {
     private static let marks = [
         TableMark(table: "ZBOOK", rows: .objects(numbers: [1, 2])),
         TableMark(table: "ZTAG", rows: .objects(numbers: [3])),
