@@ -35,6 +35,8 @@ let package = Package(
             name: "GroceryDude",
             dependencies: [
                 "LivePages",
+                .product(name: "CoreDataSync", package: "OpenCoreData"),
+                .product(name: "CoreDataRemoteSync", package: "OpenCoreData"),
                 .product(name: "CoreDataToolkit", package: "OpenCoreData"),
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -64,6 +66,8 @@ let package = Package(
             dependencies: [
                 "GroceryDude", "LivePages", "LivePagesTesting", .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "CoreDataToolkit", package: "OpenCoreData"),
+                .product(name: "CoreDataSync", package: "OpenCoreData"),
+                .product(name: "CoreDataRemoteSync", package: "OpenCoreData"),
             ],
             path: "GroceryDude/Tests/GroceryDudeTests"),
         .testTarget(

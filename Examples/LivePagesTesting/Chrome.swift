@@ -24,12 +24,10 @@ package final class Chrome: @unchecked Sendable {
         package static let phone = Screen()
         package static let desk = Screen(width: 1280, height: 800)
         package static let all = [phone, desk, Screen(isDark: true), Screen(width: 1280, height: 800, isDark: true)]
-        /// A light phone and a dark desk on one day, a dark phone and a light desk on the next; all where `COREDATA_LONG_TESTS` is set.
-        package static let some: [Screen] = {
-            if ProcessInfo.processInfo.environment["COREDATA_LONG_TESTS"] != nil { return all }
-            let isEven = Int(Date().timeIntervalSince1970 / 86400) % 2 == 0
-            return isEven ? [all[0], all[3]] : [all[2], all[1]]
-        }()
+        /// One of all screens, another one every day.
+        package static let some = DailyPart.one(of: all)
+        /// A light phone or a dark desk, by the day.
+        package static let phoneOrDesk = DailyPart.one(of: [all[0], all[3]])
 
         package var description: String { "\(width)-\(isDark ? "dark" : "light")" }
     }
@@ -180,9 +178,9 @@ package final class Chrome: @unchecked Sendable {
         (try await script("return " + text) as? NSNumber)?.intValue ?? -1
     }
 
-    /// Waits until the expression holds, for ten seconds.
+    /// Waits until the expression holds, for thirty seconds.
     package func wait(_ expression: String) async throws {
-        let holds = try await Polling.holds(within: 10) {
+        let holds = try await Polling.holds(within: 30) {
             (try? await script("return !!(\(expression))")) as? Bool == true
         }
         if holds { return }

@@ -19,12 +19,16 @@ package struct HostNames: Sendable {
         host: String, allowed: [String] = [],
         addresses: @escaping @Sendable () -> Set<String> = { MachineAddresses.all }
     ) {
-        let loopback: Set = ["127.0.0.1", "localhost", "[::1]"]
         let own = Self.bracketed(host)
-        names = loopback.union([own]).union(allowed.map(Self.bracketed))
-        listensToNetwork = !loopback.contains(own)
+        names = Self.loopback.union([own]).union(allowed.map(Self.bracketed))
+        listensToNetwork = !Self.isLoopback(host)
         self.addresses = addresses
     }
+
+    private static let loopback: Set = ["127.0.0.1", "localhost", "[::1]"]
+
+    /// Whether a server that listens there is reached by programs of this machine only.
+    static func isLoopback(_ host: String) -> Bool { loopback.contains(bracketed(host)) }
 
     /// Whether the server answers to what a request says in its header Host.
     package func contains(_ authority: String) -> Bool {

@@ -5,20 +5,23 @@ import Logging
 @MainActor package struct Launch<App: WebApp> {
     package let program: String
     package let site: Site
-    /// Opens the store at that place.
-    package let opener: @MainActor (URL) -> Opener<App>
+    /// The options that only this app has.
+    package let own: [LaunchOptions.Own]
+    /// Opens the store that the options name.
+    package let opener: @MainActor (LaunchOptions) -> Opener<App>
     /// What a new store is filled with, as the arguments say.
     package let fill: @MainActor (App, LaunchOptions) async throws -> Void
     /// What `--check` asks for, and what the answers have to have.
     package let checks: [(path: String, content: String)]
 
     package init(
-        program: String, site: Site, checks: [(path: String, content: String)],
-        opener: @escaping @MainActor (URL) -> Opener<App>,
+        program: String, site: Site, own: [LaunchOptions.Own] = [], checks: [(path: String, content: String)],
+        opener: @escaping @MainActor (LaunchOptions) -> Opener<App>,
         fill: @escaping @MainActor (App, LaunchOptions) async throws -> Void
     ) {
         self.program = program
         self.site = site
+        self.own = own
         self.opener = opener
         self.fill = fill
         self.checks = checks
@@ -27,8 +30,8 @@ import Logging
     /// Runs until Ctrl-C, and exits the process where something is wrong.
     package func run() async {
         do {
-            let options = try LaunchOptions(program, CommandLine.arguments.dropFirst())
-            if options.wantsHelp { return print(LaunchOptions.usage(program)) }
+            let options = try LaunchOptions(program, CommandLine.arguments.dropFirst(), own: own)
+            if options.wantsHelp { return print(LaunchOptions.usage(program, own)) }
             try await run(options)
         } catch {
             FileHandle.standardError.write(Data("error: \(error)\n".utf8))
@@ -48,7 +51,7 @@ import Logging
         let server = WebServer(
             site: site, host: options.host, port: options.isCheck ? 0 : options.port,
             allowedHosts: options.allowedHosts,
-            logger: logger, opener: opener(options.store))
+            logger: logger, opener: opener(options))
         defer { server.end() }
         try await server.open { app in try await fill(app, options) }
         if options.isCheck { return try await check(server) }

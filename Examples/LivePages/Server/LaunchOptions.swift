@@ -2,9 +2,33 @@ import Foundation
 
 /// What the program was called with.
 package struct LaunchOptions: Sendable {
-    static func usage(_ program: String) -> String {
+    /// An option that only one app has; it has a value.
+    package struct Own: Sendable {
+        /// "--sync-folder".
+        let name: String
+        /// "FOLDER".
+        let value: String
+        /// What it does, in lines.
+        let help: [String]
+
+        package init(_ name: String, _ value: String, _ help: String...) {
+            (self.name, self.value, self.help) = (name, value, help)
+        }
+
+        fileprivate var usage: String {
+            let lines = help.map { String(repeating: " ", count: 19) + $0 }
+            return (["  \(name) \(value)"] + lines).joined(separator: "\n")
+        }
+    }
+
+    static func usage(_ program: String, _ own: [Own] = []) -> String {
+        let names = own.map { " [\($0.name) \($0.value)]" }.joined()
+        return ([general(program, names)] + own.map(\.usage)).joined(separator: "\n")
+    }
+
+    private static func general(_ program: String, _ names: String) -> String {
         """
-        usage: \(program) [--store FILE] [--host NAME] [--allowed-host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]
+        usage: \(program) [--store FILE] [--host NAME] [--allowed-host NAME] [--port NUMBER] [--default-data] [--copy-from FILE] [--demo] [--check] [--verbose]\(names)
 
           --store FILE     the store; default: \(program).sqlite in the user's folder for application data. A postgresql:// URL is
                            a store on a server, in a program that was built with the trait PostgreSQL
@@ -27,6 +51,8 @@ package struct LaunchOptions: Sendable {
     /// Why the program cannot begin.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     package var store: URL
@@ -41,10 +67,18 @@ package struct LaunchOptions: Sendable {
     package var isCheck = false
     package var isVerbose = false
     package var wantsHelp = false
+    /// The values of the app's own options, by name.
+    package private(set) var own: [String: String] = [:]
     /// Whether the store is made for this run alone.
     package private(set) var isTemporary = false
 
-    package init(_ program: String, _ arguments: some Sequence<String>) throws {
+    /// Whether only programs of this machine reach the server: it listens on no other address, and no proxy was spoken of.
+    package var isForThisMachineOnly: Bool {
+        HostNames.isLoopback(host) && allowedHosts.isEmpty
+    }
+
+    /// - Parameter own: the options that only this app has.
+    package init(_ program: String, _ arguments: some Sequence<String>, own ownOptions: [Own] = []) throws {
         self.program = program
         let environment = ProcessInfo.processInfo.environment
         var store: String?
@@ -66,7 +100,9 @@ package struct LaunchOptions: Sendable {
             case "--check": isCheck = true
             case "--verbose": isVerbose = true
             case "--help", "-h": wantsHelp = true
-            default: throw Problem(description: "there is no option \(argument)\n\n\(Self.usage(program))")
+            case _ where ownOptions.contains { $0.name == argument }: own[argument] = try value()
+            default:
+                throw Problem(description: "there is no option \(argument)\n\n\(Self.usage(program, ownOptions))")
             }
         }
         if let store {

@@ -3,8 +3,8 @@ import LivePages
 /// Grocery Dude: what to buy, for a whole household at once.
 @main struct Program {
     @MainActor static func main() async {
-        await Launch<App>(program: "GroceryDude", site: .groceryDude, checks: checks) {
-            App.opener($0)
+        await Launch<App>(program: "GroceryDude", site: .groceryDude, own: SyncOption.all, checks: checks) {
+            App.opener($0.store, mayChoosePlace: $0.isForThisMachineOnly)
         } fill: {
             app, options in
             if options.isDemo || options.isCheck {
@@ -13,6 +13,8 @@ import LivePages
                 _ = try await app.groceries.offerDefaultData()
             }
             if let store = options.copied { try await app.groceries.copyItems(from: store) }
+            // What the list began with counts as older than every edit of any device.
+            try await SyncOption.join(app, options.own)
         }.run()
     }
 
@@ -21,7 +23,8 @@ import LivePages
         ("/prepare/clear", "Clear the list?"), ("/items/new", "New item"), ("/items/1", "At home"),
         ("/units", "<h1>Units</h1>"), ("/home-locations", "<h1>Home locations</h1>"),
         ("/shop-locations", "<h1>Shop locations</h1>"), ("/units/1", "Rename"), ("/more", "<h1>More</h1>"),
-        ("/settings", "<h1>Settings</h1>"), ("/app.css", "--accent"), ("/app.js", "EventSource"), ("/keep.js", "draft"),
+        ("/settings", "<h1>Settings</h1>"), ("/sync", "<h1>Sync</h1>"), ("/app.css", "--accent"),
+        ("/app.js", "EventSource"), ("/keep.js", "draft"),
         ("/stream.js", "EventSource"), ("/sw.js", "caches"), ("/manifest.webmanifest", "icons"),
         ("/offline", "No connection"),
         ("/favicon.svg", "<svg"),

@@ -43,7 +43,7 @@ import Testing
         #expect(findings.filter { $0.severity == .error } == [], "killed after \(delay) s")
     }
 
-    @Test(arguments: [0.1, 0.25, 0.4, 0.6]) func inTheMiddleOfASave(_ delay: Double) async throws {
+    @Test(arguments: DailyPart.half(of: [0.1, 0.25, 0.4, 0.6])) func inTheMiddleOfASave(_ delay: Double) async throws {
         try await kill(after: delay) { browser, answered async throws in
             for number in 1... {
                 let answer = try await browser.post(
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.1, 0.3, 0.5]) func inTheMiddleOfAnUpload(_ delay: Double) async throws {
+    @Test(arguments: DailyPart.half(of: [0.1, 0.3, 0.5])) func inTheMiddleOfAnUpload(_ delay: Double) async throws {
         // Large enough to lie in a file of its own.
         let pictures = (0..<2).map { TestPicture.png(width: 300 + $0, height: 200) }
         try await kill(after: delay) { store in
@@ -84,7 +84,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.02, 0.2, 0.5, 1]) func inTheMiddleOfAMigration(_ delay: Double) async throws {
+    @Test(arguments: DailyPart.half(of: [0.02, 0.2, 0.5, 1])) func inTheMiddleOfAMigration(_ delay: Double) async throws
+    {
         let picture = TestPicture.png(width: 8, height: 8)
         try await kill(after: delay) { store in
             try OldStore.make(1, at: store) { context in
@@ -105,7 +106,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [0.05, 0.15, 0.3, 0.6]) func inTheMiddleOfARestore(_ delay: Double) async throws {
+    @Test(arguments: DailyPart.half(of: [0.05, 0.15, 0.3, 0.6])) func inTheMiddleOfARestore(
+        _ delay: Double
+    ) async throws {
         let picture = TestPicture.png(width: 300, height: 200)
         try await kill(after: delay) { store in
             try await TestServer.reopen(store) { server in

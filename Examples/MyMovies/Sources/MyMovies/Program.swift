@@ -4,7 +4,7 @@ import LivePages
 @main struct Program {
     @MainActor static func main() async {
         await Launch<App>(program: "MyMovies", site: .myMovies, checks: checks) {
-            App.opener($0)
+            App.opener($0.store)
         } fill: {
             app, options in
             try await app.movies.fillOnFirstRun()

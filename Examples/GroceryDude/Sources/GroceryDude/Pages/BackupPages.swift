@@ -52,7 +52,10 @@ extension App {
         let title: HTML = isRestoring ? "Restore this backup?" : "Delete this backup for good?"
         let words: HTML =
             isRestoring
-            ? "<p>Everything becomes as it was then, for all users. A backup of how it is now is made first.</p>"
+            ? """
+            <p>Everything becomes as it was then, for all users. A backup of how it is now is made first.\
+            \(" The list synchronises: what other devices have changed since comes back.", if: synchroniser.phase != .off)</p>
+            """
             : "<p>A deleted backup cannot be brought back.</p>"
         return .page(
             page(

@@ -6,7 +6,7 @@ enum Tab: String, CaseIterable {
     case prepare, shop, units
     case homeLocations = "home-locations"
     case shopLocations = "shop-locations"
-    case backups
+    case sync, backups
     case settings, more
 
     static func of(_ kind: PlaceKind) -> Tab { Tab(rawValue: kind.rawValue) ?? .more }
@@ -18,6 +18,7 @@ enum Tab: String, CaseIterable {
         case .units: "Units"
         case .homeLocations: "Home locations"
         case .shopLocations: "Shop locations"
+        case .sync: "Sync"
         case .backups: "Backups"
         case .settings: "Settings"
         case .more: "More"
@@ -41,6 +42,8 @@ enum Tab: String, CaseIterable {
         case .units: Icon.svg("<path d=\"M4 8h16v8H4zM8 8v4M12 8v5M16 8v4\"/>")
         case .homeLocations: Icon.svg("<path d=\"M4 11l8-7 8 7M6 10v10h12V10\"/>")
         case .shopLocations: Icon.svg("<path d=\"M5 10v10h14V10M3 10l2-6h14l2 6zM10 20v-5h4v5\"/>")
+        case .sync:
+            Icon.svg("<path d=\"M20 12a8 8 0 0 1-14.5 4.6M4 12a8 8 0 0 1 14.5-4.6M18.5 3v4.4h-4.4M5.5 21v-4.4h4.4\"/>")
         case .backups: Icon.svg("<path d=\"M4 5h16v4H4zM6 9v11h12V9M10 13h4\"/>")
         case .settings:
             Icon.svg("<path d=\"M4 7h10M18 7h2M4 17h2M10 17h10\"/><circle cx=16 cy=7 r=2 /><circle cx=8 cy=17 r=2 />")

@@ -8,6 +8,7 @@ extension App {
         addLists(to: router)
         addItems(to: router)
         for kind in PlaceKind.allCases { addPlaces(kind, to: router) }
+        addSync(to: router)
         addOthers(to: router)
         desk.addUndo(of: groceries.live, to: router)
         desk.addEvents(of: feed, to: router)
@@ -45,6 +46,20 @@ extension App {
         desk.get(router, RouterPath("\(path)/:number")) { try self.placePage(kind, $0) }
         desk.post(router, RouterPath("\(path)/:number")) { try self.renamePlace(kind, $0) }
         desk.post(router, RouterPath("\(path)/:number/delete")) { try self.deletePlace(kind, $0) }
+    }
+
+    private func addSync(to router: Router<BasicRequestContext>) {
+        desk.get(router, "/sync") { self.syncPage($0) }
+        desk.post(router, "/sync") { try await self.choosePlace($0) }
+        desk.get(router, "/sync/join") { self.askSeeding($0) }
+        desk.post(router, "/sync/join") { try await self.joinAsAnswered($0) }
+        desk.get(router, "/sync/unlock") { self.askCredentials($0) }
+        desk.post(router, "/sync/unlock") { try await self.unlockSync($0) }
+        desk.post(router, "/sync/exchange") { await self.exchangeNow($0) }
+        desk.post(router, "/sync/restore") { try await self.bringBack($0) }
+        desk.post(router, "/sync/dismiss") { try await self.dismissConflicts($0) }
+        desk.get(router, "/sync/leave") { self.askLeaving($0) }
+        desk.post(router, "/sync/leave") { try await self.leavePlace($0) }
     }
 
     private func addOthers(to router: Router<BasicRequestContext>) {

@@ -13,9 +13,12 @@ import LivePages
     func run() throws -> Int {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         var groups: [String: [NSManagedObject]] = [:]
-        for object in try context.fetch(request).sorted(by: { $0.number < $1.number }) {
-            let name = (object.value(forKey: key) as? String ?? "").trimmed.lowercased()
-            if !name.isEmpty { groups[name, default: []].append(object) }
+        // By spelling, which all devices that synchronise have in common, then by age: two devices that merge the same duplicates at one
+        // time have to keep the same one. Small letters come first, and blanks at the beginning last.
+        let objects = try context.fetch(request).map { (object: $0, name: $0.value(forKey: key) as? String ?? "") }
+        for (object, name) in objects.sorted(by: { ($1.name, $0.object.number) < ($0.name, $1.object.number) })
+        where !name.trimmed.isEmpty {
+            groups[name.trimmed.lowercased(), default: []].append(object)
         }
         var count = 0
         for group in groups.values where group.count > 1 {
@@ -30,7 +33,7 @@ import LivePages
         return count
     }
 
-    /// The object with most properties that have a value; of several the oldest.
+    /// The object with most properties that have a value; of several the first.
     private func fullest(of group: [NSManagedObject]) -> NSManagedObject {
         var (best, most) = (group[0], -1)
         for object in group {

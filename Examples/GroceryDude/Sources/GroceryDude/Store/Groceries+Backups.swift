@@ -41,6 +41,13 @@ extension Groceries {
     /// The backup of that name, out of those that there are: a name is never made into a path.
     func findBackup(_ name: String) async throws -> BackupInfo? { try await backup.list().first { $0.name == name } }
 
+    /// Makes a backup for a purpose; `nil` where the store is on a server.
+    @discardableResult
+    func keepBackup(_ purpose: String) async throws -> BackupInfo? {
+        guard url.isFileURL else { return nil }
+        return try await backup.create(name: Self.freshBackupName(purpose))
+    }
+
     /// A name that no backup has: "2026-11-23-08.30.05-3f.zip", with what it is for.
     nonisolated static func freshBackupName(_ purpose: String? = nil) -> String {
         let style = Date.VerbatimFormatStyle(

@@ -10,7 +10,7 @@ extension Groceries {
     ///
     /// - Returns: the number of duplicates that were deleted, and the step.
     func mergeDuplicates() async throws -> (count: Int, step: Int?) {
-        let before = try await url.isFileURL ? backup.create(name: Self.freshBackupName("before-merge")) : nil
+        let before = try await keepBackup("before-merge")
         let done: (result: Int, step: Int?)
         do {
             done = try perform("Merge duplicates") {

@@ -10,7 +10,7 @@ import Testing
 struct LookTests {
     private static let pages = [
         "/prepare", "/prepare?q=milk", "/prepare/clear", "/shop", "/items/new", "/items/1", "/units", "/units/1",
-        "/home-locations", "/shop-locations", "/more", "/settings", "/settings/sql", "/backups", "/nothing",
+        "/home-locations", "/shop-locations", "/more", "/settings", "/settings/sql", "/sync", "/backups", "/nothing",
     ]
 
     @Test(arguments: Chrome.Screen.some)
@@ -29,7 +29,7 @@ struct LookTests {
         }
     }
 
-    @Test(arguments: [Chrome.Screen.phone, Chrome.Screen(width: 1280, height: 800, isDark: true)])
+    @Test(arguments: Chrome.Screen.phoneOrDesk)
     func soAreMessagesAndEmptyPages(_ screen: Chrome.Screen) async throws {
         try await TestServer.run { server in
             try await Chrome.run(screen) { chrome in

@@ -33,7 +33,7 @@ struct LookTests {
         }
     }
 
-    @Test(arguments: [Chrome.Screen.phone, Chrome.Screen(width: 1280, height: 800, isDark: true)])
+    @Test(arguments: Chrome.Screen.phoneOrDesk)
     func soAreMessagesAndEmptyPages(_ screen: Chrome.Screen) async throws {
         try await TestServer.run { server in
             try await Chrome.run(screen) { chrome in

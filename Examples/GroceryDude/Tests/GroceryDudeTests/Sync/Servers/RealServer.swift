@@ -1,0 +1,1 @@
+../../../../../../Tests/RemoteServers/RealServer.swift

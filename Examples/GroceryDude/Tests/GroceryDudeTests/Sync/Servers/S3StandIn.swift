@@ -1,0 +1,1 @@
+../../../../../../Tests/RemoteServers/S3StandIn.swift
