@@ -2,6 +2,10 @@
 
 import PackageDescription
 
+/// The name under which the compiler knows the framework's package: that of the folder that it lies in.
+let framework = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "").lowercased()
+    .replacing("-", with: "_").replacing(".", with: "_")
+
 // Apart from the product, so that whoever uses `CoreData` never builds a benchmark or GRDB.
 let package = Package(
     name: "Benchmarks",
@@ -40,6 +44,17 @@ let package = Package(
             dependencies: [
                 "Measuring", .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "SwiftData", package: "OpenCoreData"),
+            ]),
+        // The states of CoreDataSyncEngine, which only the framework's own package sees: the compiler takes this target for a part of it.
+        .target(
+            name: "SyncStates", dependencies: [.product(name: "CoreDataSync", package: "OpenCoreData")],
+            packageAccess: false, swiftSettings: [.unsafeFlags(["-package-name", framework])]),
+        // Synchronisation beside fetches, exports and batch inserts.
+        .executableTarget(
+            name: "bench-sync",
+            dependencies: [
+                "Measuring", "SyncStates", .product(name: "CoreData", package: "OpenCoreData"),
+                .product(name: "CoreDataSync", package: "OpenCoreData"),
             ]),
         // What the same work costs with nothing between the program and libpq; empty without the trait.
         .target(

@@ -39,12 +39,15 @@ let package = Package(
                 "Values/DateText.swift",
             ],
             dependencies: ["CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataModelTools"]),
+        reader("CoreDataDigests", dependencies: ["CCrypto"]),
+        reader("CoreDataSyncEngine", dependencies: ["CoreDataDigests"]),
         .target(name: "LibFuzzer"),
         .executableTarget(
             name: "fuzz",
             dependencies: [
                 "LibFuzzer", "CoreDataPrimitives", "CoreDataXML", "CoreDataModel", "CoreDataModelTools",
                 "CoreDataPredicate", "CoreDataSQL", "CoreDataSQLite", "CoreDataStore", "CoreDataCLI",
+                "CoreDataSyncEngine",
             ],
             swiftSettings: [.unsafeFlags(sanitizers)],
             // Debian's linker fails at so many symbols of the sanitizer; the toolchain has one that does not.

@@ -25,6 +25,9 @@ enum Reader: String, CaseIterable {
     case recordsJSON = "records-json"
     case recordsNDJSON = "records-ndjson"
     case recordsCSV = "records-csv"
+    case syncSegment = "sync-segment"
+    case syncSnapshot = "sync-snapshot"
+    case syncState = "sync-state"
 
     func read(_ data: Data) {
         switch self {
@@ -39,6 +42,7 @@ enum Reader: String, CaseIterable {
         case .recordsXML: readRecords { try XMLRecordReader(data, name: "", entity: "Item", element: nil) }
         case .recordsJSON: readRecords { try JSONRecordReader(FileBytes(data, name: ""), entity: "Item") }
         case .recordsNDJSON: readRecords { NDJSONRecordReader(try FileBytes(data, name: "")) }
+        case .syncSegment, .syncSnapshot, .syncState: SyncFiles.read(data, as: self)
         case .recordsCSV:
             readRecords {
                 try CSVRecordReader(FileBytes(data, name: ""), delimiter: UInt8(ascii: ","), keepsEmpty: true)

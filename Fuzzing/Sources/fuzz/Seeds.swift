@@ -42,6 +42,7 @@ struct Seeds {
                 let versions = try ModelReader.read(contentsOf: model)
                 if let text = try? ModelJSONWriter.text(of: versions) { try add(Data(text.utf8)) }
             }
+        case .syncSegment, .syncSnapshot, .syncState: for seed in try SyncFiles.seeds(for: reader) { try add(seed) }
         default: break
         }
     }
@@ -71,7 +72,7 @@ struct Seeds {
         case .xml, .recordsXML: url.pathExtension == "xml" || url.lastPathComponent == "contents"
         case .recordsCSV: url.pathExtension == "csv"
         case .recordsJSON: url.pathExtension == "json"
-        case .recordsNDJSON, .modelJSON, .predicate: false
+        case .recordsNDJSON, .modelJSON, .predicate, .syncSegment, .syncSnapshot, .syncState: false
         }
     }
 
