@@ -6,7 +6,8 @@ SWIFT_FLAGS ?=
 # One folder for what every package builds in debug, so that modules they share are compiled once: SCRATCH=/tmp/build, as in CI. Going
 # back and forth between packages in one folder fetches dependencies again, so without it each package has a folder of its own.
 SCRATCH ?=
-SCRATCH_FLAGS = $(if $(SCRATCH),--scratch-path '$(SCRATCH)')
+# The package manager keeps one plan for a folder and may take it for that of the next package.
+SCRATCH_FLAGS = $(if $(SCRATCH),--scratch-path '$(SCRATCH)' --disable-build-manifest-caching)
 # Without debug information, which takes a tenth of a build: LEAN=1, as in CI, and always for the web apps, which most people build to see
 # them run. A crash then names functions without lines.
 LEAN ?=
@@ -21,12 +22,14 @@ ARGS ?=
 export PORT
 # Where `make run` has its store, and what the app is built with for that.
 STORE ?=
+# The model that `make service` serves.
+MODEL ?= Service/Examples/Groceries.xcdatamodeld
 STORE_TRAITS = $(if $(filter postgres%,$(STORE)),--traits PostgreSQL)
 # Where `make shopping-list` leaves the store that it builds.
 SHOPPING_FOLDER ?= .build/shopping-list
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/LivePages Examples/LivePagesTesting Examples/GroceryDude/Sources Examples/GroceryDude/Tests Examples/MyMovies/Sources Examples/MyMovies/Tests Fuzzing/Sources) \
-	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/Package.swift Fuzzing/Package.swift)
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/LivePages Examples/LivePagesTesting Examples/GroceryDude/Sources Examples/GroceryDude/Tests Examples/MyMovies/Sources Examples/MyMovies/Tests Fuzzing/Sources Service/Sources Service/Tests) \
+	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/Package.swift Fuzzing/Package.swift Service/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.
 SANITIZERS ?= address thread
@@ -44,7 +47,24 @@ FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
 WEB = Examples
 WEB_FLAGS = $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS) --package-path $(WEB)
 
-.PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+# The package of the service.
+SERVICE = Service
+SERVICE_FLAGS = $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS) --package-path $(SERVICE)
+
+.PHONY: service test-service
+## Serves a model to many people: make service MODEL=Groceries.xcdatamodeld STORE=groceries.sqlite PORT=8080; see docs/service.md.
+service: dependencies
+	$(SWIFT) build $(SERVICE_FLAGS) $(STORE_TRAITS) --product coredata-service
+	@exec "$$($(SWIFT) build $(SERVICE_FLAGS) --show-bin-path)/coredata-service" --model '$(MODEL)' --store '$(or $(STORE),service.sqlite)' \
+		$(if $(PORT),--port $(PORT)) $(ARGS)
+
+## Runs the tests of the service, with schemathesis against its OpenAPI document.
+test-service: dependencies
+	@Scripts/test-servers.sh
+	$(SWIFT) build $(SERVICE_FLAGS) --build-tests
+	Scripts/run-tests.py --log $(SERVICE)/.build/tests.log $(TESTS) "$$($(SWIFT) build $(SERVICE_FLAGS) --show-bin-path)/ServicePackageTests.xctest"
+
+.PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz simulate test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done,
 ## STORE=FILE or STORE='postgresql://user@host/database?schema=groceries' for another place of the store.
@@ -81,6 +101,7 @@ nightly: test-long test-combine stress sanitize fuzz
 .PHONY: test-build
 test-build: dependencies
 	@Scripts/dependencies.sh python3
+	@Scripts/test-servers.sh
 	@Scripts/dependencies.sh postgresql pgbouncer || echo "Without a server and a pooler the tests on PostgreSQL and behind PgBouncer are skipped."
 	$(SWIFT) build $(FLAGS) --build-tests
 
@@ -97,6 +118,11 @@ stress: dependencies
 fuzz: dependencies
 	SWIFT="$(SWIFT)" Scripts/fuzz.sh
 
+## Simulates synchronisation on several devices, built for release: EDITS=1000000 SEED=5000; a scenario that fails is printed as a script and a test.
+simulate: dependencies
+	$(SWIFT) build $(SWIFT_FLAGS) $(LEAN_FLAGS) -c release --product coredata
+	"$$($(SWIFT) build $(SWIFT_FLAGS) -c release --show-bin-path)/coredata" sync simulate --edits $(or $(EDITS),100000) --seed $(or $(SEED),1)
+
 ## Runs the tests of what needs OpenCombine, in a build of its own: the package's trait compiles everything anew.
 test-combine: dependencies
 	$(SWIFT) test $(SWIFT_FLAGS) --traits OpenCombine --scratch-path .build/combine --disable-xctest --filter CoreDataCombineTests
@@ -108,6 +134,7 @@ test-apps: dependencies
 ## Runs the tests of the web apps, those in a browser too where Chromium is installed.
 test-web: dependencies
 	@Scripts/web-tools.sh
+	@Scripts/test-servers.sh
 	$(SWIFT) build $(WEB_FLAGS) --build-tests
 	Scripts/run-tests.py --log $(WEB)/.build/tests.log $(TESTS) "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/WebAppsPackageTests.xctest"
 
@@ -121,7 +148,7 @@ bench-web: dependencies
 pictures-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) test $(WEB_FLAGS) --disable-xctest --filter picturesForTheReadme
-	for name in grocery-prepare grocery-shop grocery-detail mymovies-list mymovies-edit mymovies-desk; do \
+	for name in grocery-prepare grocery-shop grocery-detail grocery-sync mymovies-list mymovies-edit mymovies-desk; do \
 		vips copy $(WEB)/.build/screenshots/$$name.png "docs/images/$$name.png[palette,compression=9,strip]" || exit 1; done
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.
@@ -174,6 +201,12 @@ bench: dependencies
 bench-postgresql: dependencies
 	@touch Benchmarks/Package.swift
 	$(SWIFT) run --package-path Benchmarks --traits PostgreSQL -c release bench-postgresql $(ARGS)
+
+.PHONY: bench-sync
+## Measures synchronisation beside fetches, exports and batch inserts.
+bench-sync: dependencies
+	@touch Benchmarks/Package.swift
+	$(SWIFT) run --package-path Benchmarks -c release bench-sync $(ARGS)
 
 COUNT = SWIFT="$(SWIFT)" "$$($(SWIFT) build --package-path Benchmarks -c release --show-bin-path)/bench-count"
 

@@ -9,6 +9,9 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
         .library(name: "CoreDataRemoteBackup", targets: ["CoreDataRemoteBackup"]),
+        .library(name: "CoreDataSync", targets: ["CoreDataSync"]),
+        .library(name: "CoreDataPermissions", targets: ["CoreDataPermissions"]),
+        .library(name: "CoreDataRemoteSync", targets: ["CoreDataRemoteSync"]),
         // The only product that builds swift-syntax's macro libraries.
         .library(name: "SwiftData", targets: ["SwiftData"]),
         // Needs libpq; who does not ask for it neither builds nor links it.
@@ -133,19 +136,36 @@ let package = Package(
         // Stores in PostgreSQL.
         .target(
             name: "CoreDataPostgreSQL", dependencies: ["CoreData", "CoreDataSQL", "CoreDataPostgreSQLDriver"]),
+        // Who may read and write what.
+        .target(
+            name: "CoreDataPermissions",
+            dependencies: ["CoreData", "CoreDataStore", "CoreDataModel", "CoreDataPredicate", "CoreDataPrimitives"]),
         // What apps around Core Data write again and again.
         .target(
             name: "CoreDataToolkit",
             dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataXML", "CoreDataZip"]),
-        // Places for backups on a network; apart, so that nobody else loads Foundation's networking.
+        // Synchronisation between devices: what merges, without I/O, and what captures, exchanges and applies.
+        .target(name: "CoreDataSyncEngine", dependencies: ["CoreDataDigests"]),
         .target(
-            name: "CoreDataRemoteBackup", dependencies: ["CoreDataToolkit", "CoreDataDigests", "CoreDataXML"]),
+            name: "CoreDataSync",
+            dependencies: ["CoreData", "CoreDataSyncEngine", "CoreDataDigests", "CoreDataPrimitives"]),
+        // Devices that synchronise in one process by a seed, for tests and `coredata sync simulate`.
+        .target(
+            name: "CoreDataSyncSimulation",
+            dependencies: ["CoreData", "CoreDataSync", "CoreDataSyncEngine", "CoreDataDigests"]),
+        // Clients of WebDAV servers and S3 services, and the places there for backups and for synchronisation; apart, so that other
+        // programs do not load Foundation's networking.
+        .target(name: "CoreDataRemote", dependencies: ["CoreDataDigests", "CoreDataXML"]),
+        .target(
+            name: "CoreDataRemoteBackup", dependencies: ["CoreDataRemote", "CoreDataToolkit", "CoreDataDigests"]),
+        .target(name: "CoreDataRemoteSync", dependencies: ["CoreDataRemote", "CoreDataSync", "CoreDataDigests"]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
                 "CoreData", "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations",
                 "CoreDataModel",
-                "CoreDataModelTools", "CoreDataCodeGeneration",
+                "CoreDataModelTools", "CoreDataCodeGeneration", "CoreDataSync", "CoreDataSyncEngine",
+                "CoreDataSyncSimulation",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -262,12 +282,34 @@ let package = Package(
         .testTarget(
             name: "CoreDataToolkitTests",
             dependencies: ["CoreDataToolkit", "CoreData", "CoreDataZip", "TestSupport", "ToolkitWorker"]),
-        // Another process that writes to a store, copies and restores, and is killed meanwhile.
+        // Another process that writes to a store, copies, restores and synchronises, and is killed meanwhile.
         .executableTarget(
-            name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreData"], path: "Tests/ToolkitWorker"),
+            name: "ToolkitWorker", dependencies: ["CoreDataToolkit", "CoreDataSync", "CoreData"],
+            path: "Tests/ToolkitWorker"),
         .testTarget(
             name: "CoreDataRemoteBackupTests",
-            dependencies: ["CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests", "TestSupport"]),
+            dependencies: [
+                "CoreDataRemote", "CoreDataRemoteBackup", "CoreDataToolkit", "CoreData", "CoreDataDigests",
+                "RemoteServers", "TestSupport",
+            ]),
+        // Stand-ins for WebDAV servers and S3 services, and the servers of others that a test run starts.
+        .target(
+            name: "RemoteServers", dependencies: ["CoreDataDigests", "TestSupport"], path: "Tests/RemoteServers",
+            exclude: ["servers.py"]),
+        .testTarget(name: "CoreDataSyncEngineTests", dependencies: ["CoreDataSyncEngine", "TestSupport"]),
+        .testTarget(
+            name: "CoreDataSyncTests",
+            dependencies: [
+                "CoreDataSync", "CoreDataRemoteSync", "CoreDataRemote", "CoreDataSyncEngine", "CoreDataSyncSimulation",
+                "CoreDataDigests", "CoreDataToolkit", "CoreData", "CoreDataPostgreSQL", "PostgreSQLServer",
+                "RemoteServers", "TestSupport", "ToolkitWorker",
+            ]),
+        .testTarget(
+            name: "CoreDataPermissionsTests",
+            dependencies: [
+                "CoreDataPermissions", "CoreData", "CoreDataStore", "CoreDataModel", "CoreDataPredicate",
+                "CoreDataPrimitives", "CoreDataPostgreSQL", "PostgreSQLServer", "TestSupport",
+            ]),
         .testTarget(name: "CoreDataCombineTests", dependencies: ["Combine", "CoreData"]),
         // What the macros expand to is tested through the compiler: a test target that depends on a macro is built for the host, and
         // all test targets and what they test with it, a second time.

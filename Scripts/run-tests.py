@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a package that is built, a bounded number at once, and says what each suite cost.
 
-    Scripts/run-tests.py [--filter REGEX]… [--skip REGEX]… [--apart REGEX]… [--width N] [--silence MINUTES] [--costs FILE] PROGRAM
+    Scripts/run-tests.py [--filter REGEX]… [--skip REGEX]… [--apart REGEX]… [--width N] [--silence MINUTES] [--costs FILE] [--again N] PROGRAM
 
 PROGRAM is the test executable that `swift build --build-tests` makes. The runner reads the events that Swift Testing
 writes, so a run that is stopped still tells which tests passed, failed and were running:
@@ -18,7 +18,13 @@ the processors then have work. It is without effect beside --filter.
 
 CPU is that of the test program and of the programs that it started and waited for. When several tests run at once, what
 is used between two events is divided among them equally; --width 1 gives exact figures. Swift Testing does not tell when a
-test without arguments begins to run, so that such a test may be given less than it took where others run beside it.
+test without arguments begins to run, and tells its end after the next test has begun: time in which no test with arguments
+ran is that of the next test without arguments that ends. "Between tests" is the rest.
+
+With --again N, up to N tests that failed run once more, alone. One that passes then is unsteady: it is listed with its
+messages, and does not fail the run. A test that depends on time may fail on a busy machine; it is a defect all the same.
+
+The temporary folder of the tests (TMPDIR) is one of this run, and is removed at its end.
 
 The exit code is that of the program; 124 after a silence, 70 where the program ended without a result, 66 where no test was found.
 """
@@ -27,12 +33,16 @@ import argparse
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+sys.dont_write_bytecode = True
+from test_report import counted, place, report, text  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
 STARTED = time.monotonic()
@@ -41,7 +51,12 @@ STARTED = time.monotonic()
 def main():
     options = arguments()
     adopt_orphans()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="ocd-", ignore_cleanup_errors=True) as folder:
+        # A server that tests start runs as another user, and must get at its folder below.
+        os.chmod(folder, 0o755)
+        options.scratch = os.path.join(folder, "tmp")
+        os.mkdir(options.scratch)
+        os.chmod(options.scratch, 0o1777)
         runs = []
         for number, (filters, skips) in enumerate(shares(options), 1):
             events = os.path.join(folder, f"events-{number}")
@@ -54,7 +69,25 @@ def main():
         reap_orphans()
         for run in runs:
             run.finish_reading()
-        return report(options, runs)
+        return report(options, runs, repeat(options, folder, runs), STARTED)
+
+
+def repeat(options, folder, runs):
+    """Runs the tests that failed once more, alone; their states by ID."""
+    failed = [test for run in runs for test in run.functions if test.state == "failed"]
+    if not failed or len(failed) > options.again or any(run.stopped or not run.ended or run.has_stray_issue for run in runs):
+        return {}
+    print(f"\nOnce more, alone: {counted(len(failed), 'test')}")
+    events = os.path.join(folder, "events-again")
+    os.mkfifo(events)
+    stem, suffix = os.path.splitext(options.log)
+    options.width = 1
+    # An ID ends with the place in the file, which is not a part of what filters see.
+    filters = ["^" + re.escape(test.id.rsplit("/", 1)[0]) + "(/|$)" for test in failed]
+    run = Run(options, events, filters, [], f"{stem}-again{suffix}")
+    run.process.wait()
+    run.finish_reading()
+    return {test.id: test.state for test in run.functions}
 
 
 def shares(options):
@@ -73,6 +106,7 @@ def arguments():
     parser.add_argument("--width", type=int, default=os.cpu_count() or 2, help="how many tests run at once")
     parser.add_argument("--silence", type=float, default=5, help="minutes without an event that end the run")
     parser.add_argument("--costs", help="write the costs of all suites to this file, as a Markdown table")
+    parser.add_argument("--again", type=int, default=0, help="run up to so many failed tests once more, alone")
     parser.add_argument("--log", default=".build/tests.log", help="what the program prints goes here")
     options = parser.parse_args()
     if options.width < 1:
@@ -112,11 +146,16 @@ class Run:
         self.last_cpu = self.last_instant = 0.0
         # In which no case was running: seconds, CPU, and the test before whose next case it was.
         self.pauses = []
+        # The seconds and the CPU before the first test: the program is loaded, and arguments of all tests are made.
+        self.preparation = (0.0, 0.0)
         self.ended = False
-        self.stopped = None
+        # Whether there was an issue that belongs to no test.
+        self.has_stray_issue = False
+        self.ended_after = self.stopped = None
         # Opened for both, so that a program which dies before it opens its end does not keep the runner waiting.
         self.descriptor = os.open(events, os.O_RDWR)
         self.log = log
+        self.started = time.monotonic()
         self.process = self.start(events, filters, skips)
         self.reader = threading.Thread(target=self.read, args=(self.descriptor,), daemon=True)
         self.reader.start()
@@ -133,7 +172,9 @@ class Run:
                 command += [f"--{name}", expression]
         os.makedirs(os.path.dirname(self.log) or ".", exist_ok=True)
         with open(self.log, "wb") as log:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+            return subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                env=os.environ | {"TMPDIR": self.options.scratch})
 
     @property
     def functions(self):
@@ -168,11 +209,15 @@ class Run:
                     self.unfinished.setdefault(test.suite, set()).add(test.id)
         if kind == "runEnded":
             self.ended = True
+            self.ended_after = time.monotonic() - STARTED
         if kind == "runStarted":
             self.last_instant = payload["instant"]["absolute"]
+            self.last_cpu = cpu_seconds(self.process.pid, 0.0)
+            self.preparation = (time.monotonic() - self.started, self.last_cpu)
         test = self.tests.get(payload.get("testID"))
         if test is None or test.is_suite:
             if kind == "issueRecorded" and payload["issue"]["isKnown"] is False:
+                self.has_stray_issue = True
                 self.say("✘ " + text(payload))
             return
         if kind in ("testCaseStarted", "testCaseEnded"):
@@ -188,6 +233,9 @@ class Run:
                 test.open_cases = 1
                 self.charge(payload["instant"]["absolute"], test)
                 del self.running[test.id]
+                test.seconds += sum(pause[0] for pause in self.pauses)
+                test.cpu += sum(pause[1] for pause in self.pauses)
+                self.pauses = []
             test.state = test.state or "passed"
             self.finish(test)
         elif kind in ("testSkipped", "testCancelled"):
@@ -246,97 +294,6 @@ class Run:
         print(line, flush=True)
 
 
-def report(options, runs):
-    functions = [test for run in runs for test in run.functions]
-    failed = [test for test in functions if test.state == "failed"]
-    passed = [test for test in functions if test.state == "passed"]
-    skipped = [test for test in functions if test.state == "skipped"]
-    print("\nSlowest tests")
-    for test in sorted(functions, key=lambda test: -test.seconds)[:20]:
-        print(f"  {test.seconds:7.1f} s  {test.suite}/{test.name}")
-    print_costs(functions, options.costs)
-    print_pauses([pause for run in runs for pause in run.pauses])
-    for reason in sorted({message for test in skipped for message in test.messages}):
-        print(f"Skipped: {reason}")
-    # A process that found none of its tests says so with a code of its own.
-    runs = [run for run in runs if run.functions or len(runs) == 1]
-    for run in runs:
-        if run.stopped or not run.ended:
-            reason = run.stopped or f"the program ended with {run.process.returncode}"
-            print(f"\n✘ The run ended early: {reason}. Running then:")
-            for test in run.running.values():
-                print(f"    {test.suite}/{test.name}, CPU {test.cpu:.1f} s")
-            print(f"  What it printed last ({run.log}):")
-            sys.stdout.write(tail(run.log))
-    if failed:
-        print("\nFailed")
-        for test in failed:
-            print(f"  ✘ {test.suite}/{test.name}")
-    suites = len({test.suite for test in functions})
-    unknown = len(functions) - len(failed) - len(passed) - len(skipped)
-    print(
-        f"\n{counted(len(functions), 'test')} in {counted(suites, 'suite')} after"
-        f" {time.monotonic() - STARTED:.0f} s, CPU {children_cpu():.0f} s"
-        + (f", {unknown} without a result" if unknown else ""))
-    print(f"{len(passed)} passed, {len(failed) + unknown} failed, {len(skipped)} skipped")
-    if any(run.stopped for run in runs):
-        return 124
-    if not functions:
-        print("error: no test has such an ID")
-        return 66
-    codes = [run.process.returncode or (0 if run.ended else 70) for run in runs]
-    code = next((code for code in codes if code != 0), 0)
-    return code if code >= 0 else 128 - code
-
-
-def print_costs(functions, file_name):
-    costs = {}
-    for test in functions:
-        cost = costs.setdefault(test.suite, [0, 0.0, 0.0])
-        cost[0] += 1
-        cost[1] += test.seconds
-        cost[2] += test.cpu
-    rows = sorted(costs.items(), key=lambda item: -item[1][2])
-    print("\nCPU of suites")
-    for suite, (count, seconds, cpu) in rows[:20]:
-        print(f"  {cpu:7.1f} s  {suite} ({counted(count, 'test')}, {seconds:.1f} s)")
-    if file_name:
-        with open(file_name, "w") as file:
-            file.write("| Suite | Tests | Seconds | CPU seconds |\n| --- | ---: | ---: | ---: |\n")
-            for suite, (count, seconds, cpu) in rows:
-                file.write(f"| {suite} | {count} | {seconds:.1f} | {cpu:.1f} |\n")
-
-
-def print_pauses(pauses):
-    """What passed while no test was running: where arguments of tests are made, for the most part."""
-    seconds, cpu = sum(pause[0] for pause in pauses), sum(pause[1] for pause in pauses)
-    print(f"\nBetween tests {seconds:.1f} s, CPU {cpu:.1f} s; longest before")
-    for seconds, cpu, test in sorted(pauses, key=lambda pause: -pause[0])[:5]:
-        print(f"  {seconds:7.1f} s  {test.suite}/{test.name}")
-
-
-def text(payload):
-    return " ".join(
-        message["text"] for message in payload.get("messages", []) if message.get("symbol") != "details"
-    ) or payload["kind"]
-
-
-def place(payload):
-    location = payload.get("issue", {}).get("sourceLocation")
-    if not location:
-        return ""
-    return f"{location.get('fileID') or location.get('_filePath', '')}:{location['line']}: "
-
-
-def counted(number, noun):
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def tail(path, lines=30):
-    with open(path, "rb") as file:
-        return b"".join(file.readlines()[-lines:]).decode(errors="replace")
-
-
 def cpu_seconds(pid, otherwise):
     """Seconds of the processor of a process and of its children that have ended; only Linux tells."""
     try:
@@ -364,11 +321,6 @@ def reap_orphans(seconds=5):
                 time.sleep(0.05)
     except ChildProcessError:
         pass
-
-
-def children_cpu():
-    times = os.times()
-    return times.children_user + times.children_system
 
 
 if __name__ == "__main__":
