@@ -20,16 +20,48 @@ package final class HeldBytes: Sendable {
     ///
     /// - Throws: Foundation's error if the file cannot be read.
     package static func contents(ofFile path: String) throws -> Data {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return try Data(contentsOf: URL(fileURLWithPath: path)) }
+        // The folder of an untrusted store may contain a link to another file, or a pipe, which would block.
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw Self.failure(errno, path) }
         defer { close(file) }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size >= threshold,
-            let count = Int(exactly: status.st_size),
+        guard fstat(file, &status) == 0 else { throw Self.failure(errno, path) }
+        guard status.st_mode & S_IFMT == S_IFREG, let count = Int(exactly: status.st_size) else {
+            throw Self.failure(EINVAL, path)
+        }
+        guard count >= threshold,
             // A private mapping: changes to the data in memory do not change the file.
             let start = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0), start != MAP_FAILED
-        else { return try Data(contentsOf: URL(fileURLWithPath: path)) }
+        else { return try bytes(of: file, count, path) }
         return Data(bytesNoCopy: start, count: count, deallocator: .unmap)
+    }
+
+    private static func bytes(of file: Int32, _ count: Int, _ path: String) throws -> Data {
+        var data = Data(count: count)
+        let size = try data.withUnsafeMutableBytes { buffer in
+            var done = 0
+            while done < count {
+                let size = read(file, buffer.baseAddress?.advanced(by: done), count - done)
+                if size < 0, errno == EINTR { continue }
+                guard size >= 0 else { throw failure(errno, path) }
+                if size == 0 { break }
+                done += size
+            }
+            return done
+        }
+        return size < count ? data.prefix(size) : data
+    }
+
+    private static func failure(_ code: Int32, _ path: String) -> CocoaError {
+        let reason =
+            switch code {
+            case ELOOP: "it is a symbolic link"
+            case EINVAL: "it is no regular file"
+            default: String(cString: strerror(code))
+            }
+        return CocoaError(
+            code == ENOENT ? .fileReadNoSuchFile : .fileReadUnknown,
+            userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: reason])
     }
 }
 

@@ -105,7 +105,10 @@ package final class OpenDatabaseFiles: Sendable {
                 return parked
             }
         }
-        return Foundation.open(path, flags | O_CLOEXEC, mode)
+        while true {
+            let descriptor = Foundation.open(path, flags | O_CLOEXEC, mode)
+            if descriptor >= 0 || errno != EINTR { return descriptor }
+        }
     }
 
     /// Closes a descriptor, or parks it while a connection has its file open.

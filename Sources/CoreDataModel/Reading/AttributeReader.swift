@@ -111,20 +111,7 @@ extension ValidationElement {
 /// Writes values in the predicate language.
 package enum PredicateText {
     /// Returns a string literal.
-    package static func quoted(_ text: String) -> String {
-        var result = "\""
-        for character in text.unicodeScalars {
-            switch character {
-            case "\\": result += "\\\\"
-            case "\"": result += "\\\""
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default: result.unicodeScalars.append(character)
-            }
-        }
-        return result + "\""
-    }
+    package static func quoted(_ text: String) -> String { TextEscapes.quoted(text) }
 
     /// Returns a number without a zero fraction: `1`, `0.5`.
     package static func number(_ number: Double) -> String {

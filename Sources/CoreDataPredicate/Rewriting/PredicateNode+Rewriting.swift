@@ -54,6 +54,18 @@ extension PredicateNode {
         }
     }
 
+    /// Calls `visit` with both sides of every comparison of the tree, but not of predicates inside expressions.
+    package func forEachSide(_ visit: (ExpressionNode) throws -> Void) rethrows {
+        switch self {
+        case .constant, .block: break
+        case .comparison(let comparison):
+            try visit(comparison.left)
+            try visit(comparison.right)
+        case .and(let nodes), .or(let nodes): for node in nodes { try node.forEachSide(visit) }
+        case .not(let node): try node.forEachSide(visit)
+        }
+    }
+
     /// Whether the tree contains code, so that only memory can evaluate it.
     package var containsBlocks: Bool {
         var found = false
@@ -163,7 +175,7 @@ extension ExpressionNode {
     }
 
     /// The expression's direct parts, except predicates.
-    private var parts: [ExpressionNode] {
+    package var parts: [ExpressionNode] {
         switch self {
         case .constant, .evaluatedObject, .variable, .anyKey: []
         case .keyPath(let operand, _): [operand]
@@ -178,7 +190,8 @@ extension ExpressionNode {
         }
     }
 
-    private var ownPredicate: PredicateNode? {
+    /// The predicate of a subquery, or the condition of a conditional expression.
+    package var ownPredicate: PredicateNode? {
         switch self {
         case .subquery(_, _, let node), .conditional(let node, _, _): node
         default: nil

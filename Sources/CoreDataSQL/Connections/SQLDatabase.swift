@@ -54,6 +54,10 @@ package protocol SQLDatabase: AnyObject, Sendable {
     /// reads from the database.
     func prepareFile() throws
 
+    /// Writes all commits to the disk, so that they survive a power failure. Callers use it before they delete files
+    /// that older commits need.
+    func synchronize() throws
+
     /// Closes every connection after waiting for those in use; the database is unusable afterwards.
     func close()
 
@@ -128,6 +132,7 @@ extension SQLDatabase {
     package var wantedConstraints: ConstraintKinds? { nil }
     package func pinned() throws -> (any SQLDatabase)? { nil }
     package func prepareFile() throws {}
+    package func synchronize() throws {}
     package func hold(_ name: String) throws -> SQLHolding { .unknown }
     package func watchCommits(_ told: @escaping @Sendable () -> Void) throws -> (any SQLCommitWatch)? { nil }
 }

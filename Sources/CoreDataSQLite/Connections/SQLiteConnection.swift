@@ -1,4 +1,5 @@
 import CSQLite
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -29,6 +30,8 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
     @exclusivity(unchecked) var burst = Burst()
     /// Whether a transaction failed and could not be rolled back.
     @exclusivity(unchecked) private(set) var isStuck = false
+    /// The folder of a rollback journal, whose deletion commits a transaction; `nil` in other journal modes.
+    @exclusivity(unchecked) private var journalFolder: String?
     /// The index of the file's write-ahead log; available after the first read.
     private(set) lazy var logIndex = WriteAheadLogIndex(of: handle)
 
@@ -174,6 +177,7 @@ final class SQLiteConnection: SQLConnection, @unchecked Sendable {
             if endsStatements { resetStatements() }
             try state.checkTransaction(Transaction.commit.rawValue)
             try transaction(.commit)
+            if let journalFolder { _ = DurableFiles.synchronize(folder: journalFolder) }
             state.isInTransaction = false
             return result
         } catch {
@@ -351,6 +355,7 @@ extension SQLiteConnection {
         guard options.pragma("synchronous") == nil else { return }
         let mode = try rows("PRAGMA journal_mode" as SQLText).first?.first
         try set(mode == .text("wal") ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL")
+        if mode == .text("delete") { journalFolder = options.path.map { ($0 as NSString).deletingLastPathComponent } }
     }
 
     private func setJournal(_ options: SQLiteOptions) throws {

@@ -133,6 +133,11 @@ package final class SQLiteDatabase: SQLDatabase, @unchecked Sendable {
         try first.prepareFile(options)
     }
 
+    package func synchronize() throws {
+        guard let path = options.path else { return }
+        try SQLiteFile.synchronizeCommits(of: path)
+    }
+
     package func setObserver(_ observer: (any SQLObserver)?) {
         shared.withLock { $0.observers.set = observer }
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import CoreDataPrimitives
 import CoreDataSQL
 import Foundation
 
@@ -22,8 +23,34 @@ package enum SQLiteFile: SQLDatabaseFile {
         defer { sqlite3_close_v2(database) }
         // By path: closing a descriptor of the file would release SQLite's locks on it.
         guard truncate(path, 0) == 0 else { throw unwritable(path, errno) }
+        // The files of external data are deleted next: the rows that name them must not come back.
+        guard synchronize(database, path) else { throw unwritable(path, EIO) }
         for suffix in ["-wal", "-shm", "-journal"] { unlink(path + suffix) }
         try whileLocked()
+    }
+
+    /// Synchronises the database file through SQLite's handle, since closing another one would release its locks.
+    private static func synchronize(_ database: OpaquePointer?, _ path: String) -> Bool {
+        guard let database, let file = SQLiteConnection.file(of: database, SQLITE_FCNTL_FILE_POINTER) else {
+            guard let file = StoreFileDescriptor(path, O_RDWR) else { return false }
+            return withExtendedLifetime(file) { DurableFiles.synchronize(file.number) == 0 }
+        }
+        return file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_NORMAL) == SQLITE_OK
+    }
+
+    /// Writes all commits to the disk. In WAL mode, they are in the log. In the other modes, the deletion of the
+    /// journal is an entry of the folder. Neither file has locks that closing it here could release.
+    static func synchronizeCommits(of path: String) throws {
+        var code = DurableFiles.synchronize(file: path + "-wal")
+        // Without a log, all commits are in the database file.
+        if code == 0 || code == ENOENT {
+            code = DurableFiles.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        }
+        guard code == 0 else {
+            throw SQLFailure(
+                kind: .other, code: Int(SQLITE_IOERR) | 4 << 8,
+                message: "'\(path)' cannot be written to the disk: \(String(cString: strerror(code)))")
+        }
     }
 
     package static func replace(

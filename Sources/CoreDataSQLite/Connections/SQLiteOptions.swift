@@ -23,8 +23,10 @@ package struct SQLiteOptions: Sendable {
     package var createsFile = true
     /// The pragmas to set on every connection. They override the driver's own: `["synchronous": "FULL"]`.
     ///
-    /// By default, `journal_mode` is WAL, and `synchronous` is NORMAL in WAL mode and FULL otherwise. With
-    /// `locking_mode` EXCLUSIVE, one connection reads and writes.
+    /// By default, `journal_mode` is WAL, and `synchronous` is NORMAL in WAL mode and FULL otherwise. FULL does not
+    /// synchronise the deletion of a rollback journal, so the connection does so itself after each commit. EXTRA would
+    /// report a committed transaction as failed if that is not possible. With `locking_mode` EXCLUSIVE, one connection
+    /// reads and writes.
     package var pragmas: [String: String] = [:]
     /// The clock of the function for `now()`.
     package var clock = StoreClock.system

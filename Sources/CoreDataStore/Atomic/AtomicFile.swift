@@ -74,11 +74,13 @@ package struct AtomicFile: Sendable {
         let temporary = path(ofTemporary: "\(getpid())-\(UInt32.random(in: 0...(.max)))")
         do {
             let stamp = try fill(temporary, like: nil, write)
+            // Opened first: after the rename, nothing may fail.
+            let entries = try openFolder()
             let code = ExclusiveRename.move(temporary, to: path)
             guard code == 0 else {
                 throw AtomicFileFailure(code == EEXIST ? .exists : .of(code), path: path, code: code)
             }
-            try synchronizeFolder()
+            synchronize(entries)
             return stamp
         } catch {
             unlink(temporary)
@@ -105,8 +107,9 @@ package struct AtomicFile: Sendable {
         }
         do {
             let stamp = try fill(temporary, like: status, write)
+            let entries = try openFolder()
             guard rename(temporary, path) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
-            try synchronizeFolder()
+            synchronize(entries)
             return stamp
         } catch {
             unlink(temporary)
@@ -134,9 +137,10 @@ package struct AtomicFile: Sendable {
         guard access(path, W_OK) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         let (file, _) = try locked()
         defer { withExtendedLifetime(file) {} }
+        let entries = try openFolder()
         guard unlink(path) == 0 || errno == ENOENT else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
         unlink(path(ofTemporary: "saving"))
-        try synchronizeFolder()
+        synchronize(entries)
     }
 
     /// Returns the temporary path, such as `.Shop.xml.saving`, which only the holder of the file's lock may write.
@@ -160,7 +164,8 @@ package struct AtomicFile: Sendable {
         let writer = AtomicFileWriter(file.number, path: path)
         try write(writer)
         try writer.flush()
-        guard fsync(file.number) == 0 else { throw AtomicFileFailure(.of(errno), path: path, code: errno) }
+        let code = DurableFiles.synchronize(file.number)
+        guard code == 0 else { throw AtomicFileFailure(.of(code), path: path, code: code) }
         let digest = writer.isOverwritten ? AtomicDigest.of(try file.contents()) : writer.digest.value
         return Stamp(try file.status(), digest: digest)
     }
@@ -181,11 +186,10 @@ package struct AtomicFile: Sendable {
 
     var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }
 
-    private func synchronizeFolder() throws {
-        let file = try Descriptor(folder, O_RDONLY, folderOf: path)
-        // Some file systems do not support this; ignore the error.
-        fsync(file.number)
-    }
+    private func openFolder() throws -> Descriptor { try Descriptor(folder, O_RDONLY, folderOf: path) }
+    /// Synchronises the folder's entries. Some file systems do not support this. After another error, the file is
+    /// already replaced, and reporting a failed save would be wrong; SQLite ignores the error too.
+    private func synchronize(_ folder: Descriptor) { _ = DurableFiles.synchronize(folder.number) }
 }
 
 /// An open file descriptor, which is closed with this object.
@@ -284,9 +288,7 @@ package final class AtomicFileWriter {
     /// Overwrites bytes that were written earlier.
     func overwrite(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
         try flush()
-        guard pwrite(number, bytes.baseAddress, bytes.count, off_t(offset)) == bytes.count else {
-            throw AtomicFileFailure(.of(errno), path: path, code: errno)
-        }
+        try writeAll(bytes) { pwrite(number, $0.baseAddress, $0.count, off_t(offset + $1)) }
         isOverwritten = true
     }
 
@@ -297,14 +299,19 @@ package final class AtomicFileWriter {
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws {
         digest.add(bytes)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = writeBytes(number, UnsafeRawBufferPointer(rebasing: rest))
-            guard written >= 0 else {
-                if errno == EINTR { continue }
+        try writeAll(bytes) { rest, _ in writeBytes(number, rest) }
+    }
+
+    /// Calls `write` with the bytes that are left, and the number of those before them, until all are written.
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, _ write: (UnsafeRawBufferPointer, Int) -> Int) throws {
+        var done = 0
+        while done < bytes.count {
+            let count = write(UnsafeRawBufferPointer(rebasing: bytes[done...]), done)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
                 throw AtomicFileFailure(.of(errno), path: path, code: errno)
             }
-            rest = rest.dropFirst(written)
+            done += count
         }
     }
 }

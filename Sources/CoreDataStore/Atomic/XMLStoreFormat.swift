@@ -290,18 +290,14 @@ struct XMLStoreHead {
 enum XMLEscaping {
     static func text(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == 0x26 || $0 == 0x3C || $0 == 0x3E || $0 == 0x0D }) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
+        return TextEscapes.replacing(in: text) { scalar in
             switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
             // A parser would convert it to a line feed.
-            case "\r": result += "&#13;"
-            default: result.unicodeScalars.append(scalar)
+            case "\r": "&#13;"
+            case "\"": nil
+            default: TextEscapes.markup(scalar)
             }
         }
-        return result
     }
 
     /// Returns whether the text has characters that XML does not allow even as references.

@@ -154,15 +154,16 @@ extension StoreEngine: BatchSource {
                     let participations = try participations(in: connection, origin: origin, checkedBy: check)
                     let result = try body(BatchWriter(self, connection, participations, files))
                     for participation in participations { try participation.willEnd() }
+                    files.isCommitting = true
                     return result
                 },
                 committed: { _ in
-                    files.finish()
+                    files.finish(synchronize: database.synchronize)
                     rowCache.commitOfUnknownRows()
                 })
             return result
         } catch {
-            files.cancel()
+            files.cancel(after: error)
             keyCounters.withLock { $0 = [:] }
             notifyOfRollback()
             if let failure = error as? SQLFailure, failure.kind == .constraint { throw SaveFailure.constraints([]) }

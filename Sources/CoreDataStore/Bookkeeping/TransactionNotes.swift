@@ -34,7 +34,7 @@ extension BookkeepingSchema {
     package static let notes: [SchemaStatement] = [
         .table(
             CreateTable(
-                noteTable, columns: [.init("ZKEY", .text), .init("ZTIMESTAMP", .date), .init("ZCONTENT", .bytes)],
+                noteTable, columns: [.init("ZKEY", .text), .init("ZTIMESTAMP", .real), .init("ZCONTENT", .bytes)],
                 primaryKey: ["ZKEY"], hasInnerSpaces: false)),
         .index(CreateIndex("Z_TRANSACTIONNOTE_TIMESTAMP_INDEX", on: noteTable, [.init("ZTIMESTAMP")])),
     ]

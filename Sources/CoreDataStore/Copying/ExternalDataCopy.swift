@@ -75,7 +75,7 @@ struct ExternalDataCopy {
         else { return }
         names.formUnion(wanted)
         do {
-            try FileManager.default.createDirectory(atPath: to, withIntermediateDirectories: true)
+            try DurableFiles.makeFolder(to)
             PartialFile.removeLeavings(in: to)
             for name in wanted {
                 // A file with the same name and size is identical; one with another size is an incomplete copy of a
@@ -89,6 +89,9 @@ struct ExternalDataCopy {
                 }
                 if isCopied, size == nil { made.insert(name) }
             }
+            // Before the database names the files.
+            let code = DurableFiles.synchronize(folder: to)
+            guard code == 0 else { throw PartialFile.failure(code) }
         } catch {
             throw ExternalDataFailure(writing: to, error)
         }
@@ -101,18 +104,24 @@ enum PartialFile {
 
     /// - Returns: whether the source file exists.
     static func copy(_ source: String, to destination: String) throws -> Bool {
-        let from = open(source, O_RDONLY | O_CLOEXEC)
+        // An untrusted store may have a link to another file, or a pipe, which would block.
+        let from = open(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard from >= 0 else {
             if errno == ENOENT { return false }
             throw failure(errno)
         }
         defer { close(from) }
+        var status = stat()
+        guard fstat(from, &status) == 0 else { throw failure(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw failure(EINVAL) }
         let folder = (destination as NSString).deletingLastPathComponent
         let (partial, to) = try make(in: folder)
         defer { close(to) }
         do {
             try copy(from, to)
-            guard fsync(to) == 0, rename(partial, destination) == 0 else { throw failure(errno) }
+            let code = DurableFiles.synchronize(to)
+            guard code == 0 else { throw failure(code) }
+            guard rename(partial, destination) == 0 else { throw failure(errno) }
         } catch {
             unlink(partial)
             throw error
@@ -167,5 +176,5 @@ enum PartialFile {
         }
     }
 
-    private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+    static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 }

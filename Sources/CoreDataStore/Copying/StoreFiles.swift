@@ -20,7 +20,12 @@ package struct StoreFiles {
     package func destroy(_ options: DatabaseOptions) throws {
         guard let path = options.path else { return }
         guard !options.isReadOnly else { throw Self.readOnly(path) }
-        guard FileSize.of(path) != nil else { return removeExternalData(of: path) { FileSize.of(path) == nil } }
+        guard FileSize.of(path) != nil else {
+            // A file that was just deleted must not come back without its external data.
+            let code = DurableFiles.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+            guard [0, ENOENT, ENOTDIR].contains(code) else { throw Self.notPut(path, code) }
+            return removeExternalData(of: path) { FileSize.of(path) == nil }
+        }
         try checkIsNoOtherDatabase(options)
         let external = ExternalData(storePath: path)
         let own = external.isShared ? external.ownFiles(of: options, makeDatabase: makeDatabase) : []
@@ -93,7 +98,7 @@ package struct StoreFiles {
     /// Moves a closed store to a path without a store.
     ///
     /// ```
-    ///  move the external files ──▶ flush the database to disk ──▶ rename it, unless a store exists by now
+    ///  link the external files ──▶ flush them and the database to disk ──▶ rename it, unless a store exists by now
     /// ```
     /// After a crash, the complete store is at the old or the new path, possibly with external files that no row names.
     /// The caller must exclude other processes, as for ``replace(_:with:ifStill:isNew:)``.
@@ -109,47 +114,44 @@ package struct StoreFiles {
             try destroy(source)
             return FileSize.removeDatabase(path)
         }
-        let moved = try moveFiles(of: path, to: target)
+        let moved = try linkFiles(of: path, to: target)
         var code = Self.synchronize(path)
         if code == 0 { code = ExclusiveRename.move(path, to: target) }
         guard code == 0 else {
             remove(moved, of: target)
             throw code == EEXIST ? PlaceTaken() : Self.notPut(target, code)
         }
-        removeExternalData(of: path)
+        // The new place must be on the disk before the files of the old one are deleted.
+        let isDurable =
+            DurableFiles.synchronize(folder: URL(fileURLWithPath: target).deletingLastPathComponent().path) == 0
+        if isDurable { removeExternalData(of: path) }
         for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
-        let folder = open(URL(fileURLWithPath: target).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        defer { close(folder) }
-        // Some file systems do not support this; ignore the error.
-        fsync(folder)
     }
 
-    /// Moves the external data files.
+    /// Gives the external data files second names at the target. File systems without hard links get copies.
     ///
     /// - Returns: the files that did not exist before.
-    private func moveFiles(of path: String, to target: String) throws -> Set<String> {
-        let manager = FileManager.default
+    private func linkFiles(of path: String, to target: String) throws -> Set<String> {
         let (from, to) = (ExternalData(storePath: path), ExternalData(storePath: target))
         guard let names = from.files()?.keys, !names.isEmpty, let folder = to.folder else { return [] }
-        try manager.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        var moved: Set<String> = []
+        var linked: Set<String> = []
         do {
+            try DurableFiles.makeFolder(folder)
             for name in names {
                 guard let old = from.path(of: name), let new = to.path(of: name) else { continue }
                 let isNew = FileSize.of(new) == nil
                 // A file with the same name is identical, or an incomplete copy.
-                if rename(old, new) != 0 {
-                    if !isNew { try manager.removeItem(atPath: new) }
-                    try manager.moveItem(atPath: old, toPath: new)
-                }
-                if isNew { moved.insert(name) }
+                if !isNew { unlink(new) }
+                if isNew { linked.insert(name) }
+                if link(old, new) != 0 { _ = try PartialFile.copy(old, to: new) }
             }
+            let code = DurableFiles.synchronize(folder: folder)
+            guard code == 0 else { throw PartialFile.failure(code) }
         } catch {
-            remove(moved, of: target)
-            throw error
+            remove(linked, of: target)
+            throw ExternalDataFailure(writing: folder, error)
         }
-        return moved
+        return linked
     }
 
     /// Flushes the file to disk.
@@ -161,7 +163,8 @@ package struct StoreFiles {
     }
 
     private static func notPut(_ path: String, _ code: Int32) -> StoreFailure {
-        StoreFailure(.cannotOpen, "The store cannot be put at '\(path)': \(String(cString: strerror(code))).")
+        StoreFailure(
+            .cannotOpen, "The files of the store at '\(path)' cannot be changed: \(String(cString: strerror(code))).")
     }
 
     // MARK: External data

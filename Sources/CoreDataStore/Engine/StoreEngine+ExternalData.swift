@@ -47,6 +47,8 @@ extension StoreEngine {
                     }
                 }
             }
+            // The commits that released the files must be on the disk first.
+            if !orphans.isEmpty { try database.synchronize() }
             FormerFiles.remove(orphans.map { "\(folder)/\($0)" }, of: data)
             return orphans.count
         }

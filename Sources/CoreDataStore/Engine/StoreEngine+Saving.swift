@@ -43,6 +43,7 @@ extension StoreEngine {
             let writesTogether = database.dialect.writesTogether
             let reserved = writesTogether ? try retrying { try takeReservedKeys(keys) } : [:]
             func run(_ connection: any SQLConnection) throws -> SaveOutcome {
+                writer.isCommitting = false
                 var ranges = reserved
                 if !writesTogether {
                     for (root, count) in keys.sorted(by: { $0.key < $1.key }) where count > 0 {
@@ -65,12 +66,13 @@ extension StoreEngine {
                     keys: ranges, derivedRows: rows(connection.derivedAttributeReports), absorbed: absorbed)
                 for participation in participations { try participation.finish(&outcome) }
                 try beforeCommit?()
+                writer.isCommitting = true
                 return outcome
             }
             func save(atOnce: Bool) throws -> SaveOutcome {
                 try writeBesideOthers(atOnce: atOnce, run) { outcome in
                     // While the database is open, no other store can replace this one and refer to these files.
-                    writer.finish()
+                    writer.finish(synchronize: database.synchronize)
                     guard let attempted else { return }
                     if !outcome.absorbed.isEmpty { return commitToCache(attempted, outcome) }
                     rowCache.commit(attempted, changedByStore: uncertainRows(attempted, outcome), at: clock.now)
@@ -89,7 +91,7 @@ extension StoreEngine {
             }
             return outcome
         } catch {
-            writer.cancel()
+            writer.cancel(after: error)
             keyCounters.withLock { counters in
                 for root in keys.keys { counters[root] = nil }
             }

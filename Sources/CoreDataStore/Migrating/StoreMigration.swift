@@ -85,7 +85,8 @@ package struct StoreMigration {
                     return Outcome(plan: plan, loss: loss)
                 }
                 if let outcome {
-                    if !outcome.loss.files.isEmpty, !external.isShared {
+                    // If the commit is not on the disk yet, the rows that name the files may come back.
+                    if !outcome.loss.files.isEmpty, !external.isShared, (try? database.synchronize()) != nil {
                         FormerFiles.remove(outcome.loss.files.compactMap { external.path(of: $0) }, of: external)
                     }
                     return outcome

@@ -1,5 +1,6 @@
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataSQL
 import Foundation
 
 /// The external data files that one save writes and replaces.
@@ -13,6 +14,8 @@ final class ExternalDataWriter {
     private let store: ExternalData
     private var written: [String] = []
     private var replaced: [String] = []
+    /// Whether all statements have run: a later failure is one of the commit.
+    var isCommitting = false
 
     init(_ store: ExternalData) { self.store = store }
 
@@ -40,12 +43,21 @@ final class ExternalDataWriter {
 
     /// Deletes the replaced files; a remaining file does no harm. If another store shares the folder, files are kept:
     /// that store may be a copy of this one, whose rows still name them.
-    func finish() {
-        guard !replaced.isEmpty, !store.isShared else { return }
+    ///
+    /// In the default mode, a commit survives a power failure only after the log is synchronised. Until then, rows that
+    /// name the replaced files may come back.
+    ///
+    /// - Parameter synchronize: writes all commits to the disk. If it fails, the files remain.
+    func finish(synchronize: () throws -> Void) {
+        guard !replaced.isEmpty, !store.isShared, (try? synchronize()) != nil else { return }
         FormerFiles.remove(replaced, of: store)
     }
 
-    func cancel() {
+    /// Deletes the new files. They remain if the error leaves open whether the rows that name them were committed: the
+    /// database may find the transaction in its log later.
+    func cancel(after error: any Error) {
+        let kind = (error as? SQLFailure)?.kind
+        if kind == .unknownOutcome || isCommitting && kind == .other { return }
         for path in written { unlink(path) }
     }
 
@@ -62,19 +74,17 @@ final class ExternalDataWriter {
     }
 
     private func makeFolder(_ folder: String) throws {
-        guard !FileManager.default.fileExists(atPath: folder) else { return }
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch { throw ExternalDataFailure(writing: folder, error) }
-        // The parent folders contain the entries of the new folders.
-        let support = URL(fileURLWithPath: folder).deletingLastPathComponent()
-        try synchronize(support.path)
-        try synchronize(support.deletingLastPathComponent().path)
+        do { try DurableFiles.makeFolder(folder) } catch { throw ExternalDataFailure(writing: folder, error) }
     }
 
     /// Writes a new file so that it survives a power failure after the commit of its row.
     private func write(_ bytes: UnsafeRawBufferPointer, to path: String, in folder: String) throws {
-        func make() -> Int32 { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644) }
+        func make() -> Int32 {
+            while true {
+                let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+                if file >= 0 || errno != EINTR { return file }
+            }
+        }
         var file = make()
         if file < 0, errno == ENOENT {
             // Another process that failed to create a store here has just deleted the empty folder.
@@ -93,22 +103,22 @@ final class ExternalDataWriter {
             }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
         }
-        guard fsync(file) == 0 else { throw ExternalDataFailure(path, errno) }
-        try synchronize(folder)
+        try check(DurableFiles.synchronize(file), path)
+        try check(DurableFiles.synchronize(folder: folder), folder)
     }
 
-    private func synchronize(_ folder: String) throws {
-        let file = open(folder, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw ExternalDataFailure(folder, errno) }
-        defer { close(file) }
-        // Some file systems cannot sync a folder and report that; ignore it.
-        guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw ExternalDataFailure(folder, errno) }
+    private func check(_ code: Int32, _ path: String) throws {
+        guard code == 0 else { throw ExternalDataFailure(path, code) }
     }
 }
 
 extension ExternalDataFailure {
     /// The failure for Foundation's error in writing a file or folder.
     init(writing file: String, _ error: any Error) {
+        if let error = error as? POSIXError {
+            self.init(file, error.code.rawValue)
+            return
+        }
         let kind: Kind =
             switch CocoaError.Code(rawValue: (error as NSError).code) {
             case .fileWriteNoPermission, .fileWriteVolumeReadOnly: .readOnly
