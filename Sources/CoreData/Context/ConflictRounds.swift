@@ -70,8 +70,7 @@ final class ConflictRounds {
         try validateChanged(besides: conflicts.rows.filter { $0.newVersionNumber == 0 }.map(\.sourceObject))
     }
 
-    /// Validates the objects that the policy changed. Deleted objects without a row are not written, so they are
-    /// skipped.
+    /// Validates the objects that the policy changed, except deleted ones without a row: they are not written.
     private func validateChanged(besides gone: [NSManagedObject]) throws {
         var seen = Set(gone.filter(\.isDeleted).map(ObjectReference.init))
         while true {

@@ -21,6 +21,8 @@ struct HomeCache {
     var lastNew: ObjectHome?
     /// The class of those objects.
     var lastNewClass: ObjectIdentifier?
+    /// The home of the objects that `init(entity:insertInto:)` last inserted.
+    var lastInserted: ObjectHome?
     /// The forms of rows, by entity; made by the first save of each.
     var rowForms: [RowForm?] = []
 
@@ -40,6 +42,6 @@ struct HomeCache {
     /// Forgets the homes: objects get new ones afterwards.
     mutating func forgetHomes() {
         (last, uncountedLast) = (nil, nil)
-        (lastNew, lastNewClass) = (nil, nil)
+        (lastNew, lastNewClass, lastInserted) = (nil, nil, nil)
     }
 }

@@ -40,8 +40,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Returns the row with the destinations of the to-ones that the object's own row contains: a comparison needs
-    /// both.
+    /// Returns the row with those destinations of to-ones that the object's own row contains, for a comparison.
     final func row(_ row: RowSnapshot, withToOnesReadBy object: NSManagedObject) -> RowSnapshot {
         guard let store = object.home.store, store.readsRowsLater, let before = object.row else { return row }
         var row = row

@@ -35,10 +35,12 @@ extension NSManagedObjectContext {
 
     /// Where new objects of an entity live.
     final func homeOfNew(_ entity: NSEntityDescription) -> ObjectHome {
-        if let home = homeCache.lastNew, home.entityAddress == Unmanaged.passUnretained(entity).toOpaque() {
-            return home
-        }
-        return registry.home(of: EntityRuntime.of(entity, in: self), in: nil)
+        let address = Unmanaged.passUnretained(entity).toOpaque()
+        if let home = homeCache.lastNew, home.entityAddress == address { return home }
+        if let home = homeCache.lastInserted, home.entityAddress == address { return home }
+        let home = registry.home(of: EntityRuntime.of(entity, in: self), in: nil)
+        homeCache.lastInserted = home
+        return home
     }
 
     // MARK: Objects of rows and keys

@@ -185,8 +185,7 @@ extension NSManagedObject {
     /// Whether the object is a fault whose row must be read from the store.
     fileprivate final var isUnreadFault: Bool { isFault && isStored && !hasCurrentRow }
 
-    /// Appends the object to a list that has each object once. The code that made the list clears the flag of its
-    /// objects.
+    /// Appends the object to a list that has each object once. The maker of the list clears the objects' flags.
     @inline(__always)
     fileprivate final func collect(into objects: inout [NSManagedObject]) {
         guard !flags.contains(.collected) else { return }

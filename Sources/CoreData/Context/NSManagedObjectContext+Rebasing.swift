@@ -31,8 +31,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives to-many relationships the store's members, and applies additions, removals and moves of this context to
-    /// them.
+    /// Gives to-many relationships the store's members, with this context's additions, removals and moves.
     ///
     /// With `winsOrder`, the order of members that were moved here is kept if the store's order is unchanged. If it
     /// changed, `prefersMine` decides.
@@ -239,8 +238,7 @@ final class RowReplacement {
 }
 
 extension NSManagedObject {
-    /// Forgets changes to the value that the row already had: they are no changes, and the next row's values replace
-    /// them.
+    /// Forgets changes to the value that the row already had: the next row's values replace them.
     final func forgetSameValues() {
         guard isStored, hasRow, let values else { return }
         for slot in values.changed {

@@ -85,44 +85,17 @@ private struct PathCollector {
     private(set) var paths: [[String]] = []
     private var variables: [String: [String]] = [:]
 
-    mutating func visit(_ node: PredicateNode) {
-        switch node {
-        case .constant, .block: break
-        case .comparison(let comparison):
-            visit(comparison.left)
-            visit(comparison.right)
-        case .and(let nodes), .or(let nodes): for node in nodes { visit(node) }
-        case .not(let node): visit(node)
-        }
-    }
+    mutating func visit(_ node: PredicateNode) { node.forEachSide { visit($0) } }
 
     private mutating func visit(_ expression: ExpressionNode) {
-        switch expression {
-        case .constant, .evaluatedObject, .variable, .anyKey: break
-        case .keyPath(let operand, _):
-            if let path = path(of: expression) { paths.append(path) }
-            visit(operand)
-        case .function(_, let arguments), .aggregate(let arguments): for argument in arguments { visit(argument) }
-        case .message(let target, _, let arguments): for argument in [target] + arguments { visit(argument) }
-        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):
-            visit(a)
-            visit(b)
-        case .subquery(let collection, let variable, let predicate):
-            visit(collection)
-            let outer = variables[variable]
-            variables[variable] = path(of: collection)
-            visit(predicate)
-            variables[variable] = outer
-        case .conditional(let predicate, let a, let b):
-            visit(predicate)
-            visit(a)
-            visit(b)
-        case .assignment(_, let value): visit(value)
-        case .fetch(let request, let context, _):
-            visit(request)
-            visit(context)
-        case .block(let block): for argument in block.arguments { visit(argument) }
-        }
+        if case .keyPath = expression, let path = path(of: expression) { paths.append(path) }
+        for part in expression.parts { visit(part) }
+        guard let predicate = expression.ownPredicate else { return }
+        guard case .subquery(let collection, let variable, _) = expression else { return visit(predicate) }
+        let outer = variables[variable]
+        variables[variable] = path(of: collection)
+        visit(predicate)
+        variables[variable] = outer
     }
 
     /// Returns the path from the object; `nil` for an expression that does not begin there.

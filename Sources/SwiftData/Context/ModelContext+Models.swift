@@ -21,12 +21,13 @@ extension ModelContext {
             // The class itself, by far most often; a cast asks the runtime.
             return Swift.type(of: known) == T.self ? unsafeDowncast(known, to: T.self) : known as? T
         }
+        if isOfLastClass(object, T.self) { return make(T.self, object) }
         let own = plan(of: object).type
         return own == T.self ? make(T.self, object) : open(own, object) as? T
     }
 
     private func make<T: PersistentModel>(_ type: T.Type, _ object: ModelObject) -> T {
-        if let other = object.takeOtherModel() as? T { return other }
+        if object.mayHaveOtherModels, let other = object.takeOtherModel() as? T { return other }
         let model = ModelUnderConstruction.making(type) { T._make(object, self) }
         object.take(model)
         return model

@@ -23,10 +23,12 @@ public class ModelContext: Equatable {
     private let core: ModelContainer.Core
     private let keptContainer: ModelContainer?
     private weak var weakContainer: ModelContainer?
-    // No function calls back while it reads or changes one of the next five.
+    // No function calls back while it reads or changes one of the next six.
 
     /// The plans of the classes, by the position of their entities in the model.
     @exclusivity(unchecked) private var plans: [EntityPlan?] = []
+    /// The entity and the class of the plan that was last looked up: mostly they are the next object's, too.
+    @exclusivity(unchecked) private var lastPlan: (entity: Int, type: ObjectIdentifier)?
     /// The entities of classes that were inserted.
     @exclusivity(unchecked) private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The class that was inserted last: mostly it is the next one's, too.
@@ -138,7 +140,10 @@ public class ModelContext: Equatable {
     /// Returns the plan of the class of an object's entity.
     func plan(of object: ModelObject) -> EntityPlan {
         let ordinal = object.entityOrdinal
-        if plans.indices.contains(ordinal), let plan = plans[ordinal] { return plan }
+        if plans.indices.contains(ordinal), let plan = plans[ordinal] {
+            lastPlan = (ordinal, ObjectIdentifier(plan.type))
+            return plan
+        }
         guard let type = core.modelTypes[object.entity.name ?? ""] else {
             preconditionFailure("Entity '\(object.entity.name ?? "")' is of no class of the container's schema.")
         }
@@ -146,6 +151,13 @@ public class ModelContext: Equatable {
         while plans.count <= ordinal { plans.append(nil) }
         plans[ordinal] = plan
         return plan
+    }
+
+    /// Whether the object's entity is that of the plan that was last looked up, and is of the class.
+    @inline(__always)
+    func isOfLastClass(_ object: ModelObject, _ type: AnyClass) -> Bool {
+        guard let lastPlan else { return false }
+        return lastPlan.type == ObjectIdentifier(type) && lastPlan.entity == object.entityOrdinal
     }
 
     /// The class of an entity.

@@ -59,6 +59,11 @@ public final class ModelObject: NSManagedObject {
         extras.otherModels.append(other)
     }
 
+    /// Whether the object may have another model: few have.
+    var mayHaveOtherModels: Bool {
+        @inline(__always) get { extras != nil }
+    }
+
     /// Another model of an object whose first model was deallocated; `nil` if there is none.
     func takeOtherModel() -> AnyObject? {
         guard let extras, let other = extras.otherModels.lazy.compactMap(\.object).first else { return nil }

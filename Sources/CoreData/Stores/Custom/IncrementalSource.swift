@@ -30,6 +30,8 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
     /// since it holds the coordinator.
     private var ownContext: NSManagedObjectContext?
     private var depth = 0
+    /// Whether a caller on the main queue waits for the store's answer.
+    private(set) var isAskedOnMain = false
 
     /// A row, and the version of the node that it was made of.
     struct Known {
@@ -106,7 +108,7 @@ final class IncrementalSource: RowSource, ObjectSource, @unchecked Sendable {
         let context = NSManagedObjectContext(.privateQueue)
         context.registry.isOfStore = true
         context.persistentStoreCoordinator = coordinator
-        ownContext = context
+        (ownContext, isAskedOnMain) = (context, Confinement.isMain)
         return context
     }
 

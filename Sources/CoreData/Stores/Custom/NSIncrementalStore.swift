@@ -124,6 +124,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         for id in objectIDs { attached?.objectSource?.forget(id.primaryKey, root: id.runtime.root) }
     }
 
+    /// Whether a caller on the main queue waits for the answer to the present request.
+    package final var isAskedOnMain: Bool { (attached?.objectSource as? IncrementalSource)?.isAskedOnMain ?? false }
+
     /// Runs the body while no other thread asks the store.
     package final func alone(_ body: () -> Void) {
         (attached?.objectSource as? IncrementalSource)?.whileAlone(body) ?? body()
