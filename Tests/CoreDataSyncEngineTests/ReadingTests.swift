@@ -58,7 +58,7 @@ import Testing
         let exists: Bool
         let entity: ObjectState.EntityClaim
         let born: Stamp?
-        let properties: [String: PropertyState]
+        let properties: PropertyTable
         let edges: [ObjectState.Edge: EdgeState]
         let aliases: Set<GlobalID>
 

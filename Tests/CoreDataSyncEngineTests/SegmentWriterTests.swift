@@ -34,7 +34,7 @@ import Testing
         func state(_ id: UInt64, _ entity: String, _ values: [String: SyncValue]) -> ObjectState {
             var state = ObjectState(id: GlobalID(high: 1, low: id), entity: .init(entity, stamp))
             (state.born, state.created) = (stamp, stamp)
-            state.properties = values.mapValues { .last(stamp, $0) }
+            state.properties = PropertyTable(values.mapValues { .last(stamp, $0) })
             return state
         }
         #expect(

@@ -51,9 +51,11 @@ extension SyncConflict {
         self.init(
             id: conflict.serial, identity: conflict.object.uuid, date: SyncTime.date(conflict.date),
             reason: Reason(rawValue: conflict.reason) ?? .edited,
-            entity: conflict.entityName, object: uri(conflict.object), property: conflict.property,
+            entity: conflict.entityName, object: uri(conflict.object),
+            property: conflict.property.isEmpty ? nil : conflict.property,
             losing: Self.text(conflict.losing.value),
-            winning: conflict.reason == Reason.deleted.rawValue ? nil : Self.text(conflict.winning.value),
+            winning: conflict.reason == Reason.deleted.rawValue || conflict.winning.value == .stored
+                ? nil : Self.text(conflict.winning.value),
             losingObject: uri(conflict.losing.value.reference), device: conflict.losing.stamp.device.uuid)
     }
 

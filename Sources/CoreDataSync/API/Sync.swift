@@ -281,12 +281,15 @@ public final class Sync: Sendable {
     ///
     /// - Parameter tellingOthers: whether the place gets a file that says so. If it cannot be reached any more, pass
     ///   `false`: the others then keep files for this device until its lease ends.
-    /// - Throws: the place's error; then nothing has changed, but exchanging has stopped.
+    /// - Throws: the place's error, or 134070 if the store was removed from its coordinator; then nothing has changed,
+    ///   but exchanging has stopped.
     public func leave(tellingOthers: Bool = true) async throws {
         await stop()
         let store = store
         try await BlockingWork.run { try store.hold() }
         defer { store.release() }
+        // The store keeps its history for this device until it is told not to.
+        try store.coordinator.checkAttached(store.store)
         if tellingOthers { try await cycle.leave() }
         try await BlockingWork.run {
             try store.forgetEverything()

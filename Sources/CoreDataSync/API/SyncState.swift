@@ -92,6 +92,8 @@ public struct SyncConflict: Hashable, Sendable, Identifiable {
         case deleted
         /// Two devices made objects with equal values in a uniqueness constraint; both are one object now.
         case unique
+        /// A service did not take the change: its permissions or its store refuse it.
+        case refused
     }
 
     /// The conflict in the journal.
@@ -106,11 +108,11 @@ public struct SyncConflict: Hashable, Sendable, Identifiable {
     public var entity: String
     /// The URI of the object's ID in this store; `nil` for an object that does not exist here.
     public var object: URL?
-    /// The property; `nil` if the whole object was given up.
+    /// The property; `nil` for a deletion that was refused.
     public var property: String?
     /// The value that lost, as text.
     public var losing: String
-    /// The value that the object has instead, as text; `nil` for a deleted object.
+    /// The value that the object has instead, as text; `nil` for an object that does not exist.
     public var winning: String?
     /// For a relationship, the URI in this store of the ID of the object that lost; `nil` for an object that does not
     /// exist here.

@@ -90,9 +90,14 @@ struct PlannedObject {
     enum Action { case create, update, delete, announce, none }
 
     var action: Action {
-        if state.isAlive { return key == 0 ? .create : changed.isEmpty && changedEdges.isEmpty ? .none : .update }
-        if key == 0 { return .none }
-        return state.isRevived(by: entity.deletionRule) ? .announce : .delete
+        // Only the fields that count are read: thousands of objects are not copied to be asked.
+        @inline(__always) get {
+            if let created = state.created, state.deleted.map({ created > $0 }) ?? true {
+                return key == 0 ? .create : changed.isEmpty && changedEdges.isEmpty ? .none : .update
+            }
+            if key == 0 { return .none }
+            return state.isRevived(by: entity.deletionRule) ? .announce : .delete
+        }
     }
 
     /// Whether the object was deleted and was not created again.
@@ -105,7 +110,7 @@ extension ObjectState {
 
     /// The state with all values of a new object: its writer left out those that are `nil`.
     func complete(_ entity: SyncEntity) -> Self {
-        guard let created else { return self }
+        guard let created, !hasAllValues(of: entity) else { return self }
         var result = self
         for property in entity.values where result.properties[property.name] == nil {
             switch property.kind {
@@ -114,6 +119,13 @@ extension ObjectState {
             }
         }
         return result
+    }
+
+    /// Whether the state has each value of an entity that has attributes and to-one references only, and no other one.
+    func hasAllValues(of entity: SyncEntity) -> Bool {
+        guard entity.hasPlainValues, properties.count == entity.nilNames.count else { return false }
+        for (index, name) in properties.keys.enumerated() where name != entity.nilNames[index] { return false }
+        return true
     }
 
     /// The same state of an object with another ID.
@@ -146,5 +158,13 @@ extension ObjectState {
             result.properties[name] = .last(stamp, Blob.reference(to: data))
         }
         return result
+    }
+}
+
+extension ObjectState {
+    /// Whether a value was written, or a pair that exists was added, with such a stamp.
+    func wasEdited(_ isEdit: (Stamp) -> Bool) -> Bool {
+        properties.values.contains { isEdit($0.stamp) }
+            || edges.values.contains { $0.isPresent && $0.added.map(isEdit) ?? false }
     }
 }

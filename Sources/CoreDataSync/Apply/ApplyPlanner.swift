@@ -84,9 +84,8 @@ struct ApplyPlanner {
             guard let entry = entries[id], entry.key != 0, let entity = rules[entry.entityName] else { continue }
             var object = planned(id, entity)
             // Of a restored store's object that was deleted since the backup.
-            object.wasEditedHere = entry.state.properties.values.contains { property in
-                property.stamp.device == device && !property.stamp.isSeed
-                    && entry.state.deleted.map { property.stamp > $0 } ?? false
+            object.wasEditedHere = entry.state.wasEdited { stamp in
+                stamp.device == device && !stamp.isSeed && entry.state.deleted.map { stamp > $0 } ?? false
             }
             object.changed.formUnion(entity.values.lazy.map(\.name).filter { entity.mergeRule(of: $0) != .last })
             plan.append(object)
@@ -153,8 +152,7 @@ struct ApplyPlanner {
         if existed, outcome.state.deleted != before.deleted {
             object.deleterKnew = part.seen
             object.wasEditedHere =
-                object.wasEditedHere
-                || before.properties.values.contains { own.isUnknown($0.stamp, of: device, to: part.seen) }
+                object.wasEditedHere || before.wasEdited { own.isUnknown($0, of: device, to: part.seen) }
             // Deleted and created again: nothing from before stays.
             if outcome.state.isAlive, object.key != 0 { object.former = object.former ?? before }
         }
@@ -225,7 +223,9 @@ struct ApplyPlanner {
         func isBlob(_ property: PropertyState) -> Bool {
             if case .blob? = property.value { true } else { false }
         }
-        if state.properties.allSatisfy({ entity.valueNames.contains($0.key) && !isBlob($0.value) }),
+        let hasKnownNames =
+            state.hasAllValues(of: entity) || state.properties.keys.allSatisfy(entity.valueNames.contains)
+        if hasKnownNames, !state.properties.values.contains(where: isBlob),
             state.edges.keys.allSatisfy({ isPairs($0.relationship) })
         {
             return (state, nil, nil)

@@ -127,8 +127,8 @@ extension ApplySession {
             guard let id = try identifier(of: object), !deletedByPlan.contains(id), let entry = entries[id],
                 let entity = rules[entry.entityName], findings.twins[id] == nil
             else { continue }
-            let isUnknown = entry.state.properties.values.contains { property in
-                deletions.contains { own.isUnknown(property.stamp, of: settings.device, to: $0) }
+            let isUnknown = entry.state.wasEdited { stamp in
+                deletions.contains { own.isUnknown(stamp, of: settings.device, to: $0) }
             }
             guard isUnknown else { continue }
             try journalDeletion(id, entity, entry.state, object)

@@ -8,7 +8,12 @@ extension ApplySession {
         var result = Applier.Result()
         noteTakenAlong()
         let creating = created.isEmpty ? [] : plan.indices(.create)
-        let new = creating.compactMap { objects[plan.objects[$0].id] }
+        var (new, numbers): ([NSManagedObject], [Int]) = ([], [])
+        for index in creating {
+            guard let object = objects[plan.objects[index].id] else { continue }
+            new.append(object)
+            numbers.append(index)
+        }
         result.inserted = new.count
         result.updated = plan.indices(.update).count
         result.deleted = intended.deleted.count
@@ -17,13 +22,14 @@ extension ApplySession {
         if !new.isEmpty { try context.obtainPermanentIDs(for: new) }
         var begun: [BegunApply.NewObject] = []
         begun.reserveCapacity(new.count)
-        for index in creating {
-            guard let object = objects[plan.objects[index].id] else { continue }
+        for (object, index) in zip(new, numbers) {
             let (root, key) = (plan.objects[index].entity.root, object.objectID.key)
             begun.append(.init(id: plan.objects[index].id, root: root, key: key))
             intended.inserted.insert(key, root)
         }
         var change = SidecarChange()
+        // The next save would write to any other store of the coordinator.
+        try applier.coordinator.checkAttached(applier.store)
         settings.appliedBegun = BegunApply(inserted: begun, intended: intended).data
         change.settings = settings
         try sidecar.write(change)
@@ -32,19 +38,19 @@ extension ApplySession {
         do { try context.save() } catch let error as CocoaError { throw try retry(after: error) }
         if let applied { applier.options.didApply?(applied) }
         // Keys are known: the plan's new objects have rows.
-        for object in begun { if let index = plan.index(of: object.id) { plan.change(index) { $0.key = object.key } } }
+        for (object, index) in zip(begun, numbers) { plan.change(index) { $0.key = object.key } }
         return result
     }
 
     /// IDs for which others may wait: of new objects, of deleted ones, and those that are found to name a known object.
     private var arrived: [GlobalID] {
-        var ids = plan.aliases
+        var (ids, others) = ([GlobalID](), plan.aliases)
         for index in plan.objects.indices where plan.objects[index].action == .create || plan.objects[index].isGone {
             let id = plan.objects[index].id
-            ids.insert(id)
-            if groups.hasAliases(id) { ids.formUnion(groups.members(of: id)) }
+            ids.append(id)
+            if groups.hasAliases(id) { others.formUnion(groups.members(of: id)) }
         }
-        return Array(ids)
+        return ids + others.subtracting(ids)
     }
 
     // MARK: The sidecar
@@ -57,7 +63,7 @@ extension ApplySession {
         try context.performAndWait {
             var plain = PlainEntries(self)
             for index in plan.objects.indices {
-                if try plain.add(plan.objects[index]) { continue }
+                if try plain.add(index) { continue }
                 let edits = try edits(of: plan.objects[index])
                 if let edits { announced.append(edits) }
                 for (name, property) in edits?.properties ?? [:] {
@@ -66,11 +72,6 @@ extension ApplySession {
                 change.entries.append(entry(of: plan.objects[index]))
             }
             change.newEntries = plain.entries
-        }
-        if change.newEntries.count > Sidecar.directLimit {
-            // If the process dies after this, the same states are applied again, and change nothing.
-            try sidecar.insert(change.newEntries)
-            change.newEntries = NewEntries()
         }
         let written = Set(change.entries.map(\.id)).union(plan.pointers.map(\.id))
         for id in repairedEntries.subtracting(written).sorted() {

@@ -10,6 +10,7 @@ extension ApplySession {
     /// That is an edit of this device, as each cascade is: the deletion is sent to the other devices, and the values go
     /// into the journal. These objects have no rows, so the history does not contain them.
     func noteTakenAlong() {
+        if context.deletedObjects.isEmpty { return }
         for index in plan.objects.indices where plan.objects[index].action == .create {
             guard let object = objects[plan.objects[index].id], !object.isInserted else { continue }
             let planned = plan.objects[index]

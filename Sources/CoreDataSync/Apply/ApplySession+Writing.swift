@@ -8,7 +8,8 @@ extension ApplySession {
         try createObjects()
         for index in plan.objects.indices {
             switch plan.objects[index].action {
-            case .create, .update: try change(index, writeValues)
+            case .create: if try !writeNew(index) { try change(index, writeValues) }
+            case .update: try change(index, writeValues)
             case .announce:
                 try change(index) {
                     announce(&$0)
@@ -56,13 +57,14 @@ extension ApplySession {
         let entities = applier.coordinator.managedObjectModel.entitiesByName
         // Objects of one entity come one after another.
         var last: (rule: SyncEntity, entity: NSEntityDescription)?
+        // The only store of a coordinator gets them in any case.
+        let assigns = applier.coordinator.persistentStores.count != 1
         for index in plan.objects.indices where plan.objects[index].action == .create {
-            let object = plan.objects[index]
-            guard let entity = last?.rule === object.entity ? last?.entity : entities[object.entity.name] else {
-                continue
-            }
-            last = (object.entity, entity)
-            if let key = object.replaced, let old = objects[object.id] {
+            let (id, rule) = (plan.objects[index].id, plan.objects[index].entity)
+            guard let entity = last?.rule === rule ? last?.entity : entities[rule.name] else { continue }
+            if last?.rule !== rule { last = (rule, entity) }
+            if let key = plan.objects[index].replaced, let old = objects[id] {
+                let object = plan.objects[index]
                 if object.wasEditedHere, let former = object.former, let entity = rules[old.entity.name ?? ""] {
                     try journalDeletion(object.id, entity, former, old)
                 }
@@ -70,9 +72,9 @@ extension ApplySession {
                 context.delete(old)
             }
             let new = NSManagedObject(entity: entity, insertInto: context)
-            try context.assign(new, toSynchronised: applier.store)
-            objects[object.id] = new
-            created[ObjectIdentifier(new)] = object.id
+            if assigns { try context.assign(new, toSynchronised: applier.store) }
+            objects[id] = new
+            created[ObjectIdentifier(new)] = id
         }
     }
 
@@ -128,6 +130,36 @@ extension ApplySession {
     func representative(of id: GlobalID) -> GlobalID { groups.representative(of: id, entries) }
 
     // MARK: Values
+
+    /// Sets the values of a new object of which nothing is unusual, without a copy of it.
+    ///
+    /// - Returns: whether that was so; else ``writeValues(_:)`` sets all of them.
+    private func writeNew(_ index: Int) throws -> Bool {
+        let entity = plan.objects[index].entity
+        guard plan.objects[index].state.deleted == nil, plan.objects[index].replaced == nil,
+            plan.objects[index].former == nil, plan.objects[index].waiting.isEmpty,
+            plan.objects[index].state.hasAllValues(of: entity), let object = objects[plan.objects[index].id]
+        else { return false }
+        let properties = plan.objects[index].state.properties
+        let values = try values(for: entity)
+        for (number, property) in properties.values.enumerated() {
+            guard case .last(_, let value) = property else { return false }
+            switch value {
+            case .stored, .blob: return false
+            case .reference(let target):
+                let (inverse, side) = (values.inverseName(of: number), values.inverse(of: number))
+                guard side != .toOne, side != .ordered,
+                    let destination = member(representative(of: target), by: inverse)
+                else { return false }
+                try values.set(destination, number, of: object)
+            case .null where values.isToOne(number):
+                if values.destinationObject(number, of: object) != nil { return false }
+            default:
+                do { try values.set(value, number, of: object) } catch is CocoaError { return false }
+            }
+        }
+        return true
+    }
 
     func writeValues(_ planned: inout PlannedObject) throws {
         guard let object = objects[planned.id] else { return }

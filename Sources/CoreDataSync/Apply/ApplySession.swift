@@ -13,15 +13,17 @@ final class ApplySession {
 
     var settings: SidecarSettings
     var clock: HybridClock
+    // A session is used by one thread, and none of these calls back while it is looked at.
+
     /// The entries of all objects that matter, by ID.
-    var entries: [GlobalID: SidecarEntry] = [:]
+    @exclusivity(unchecked) var entries: [GlobalID: SidecarEntry] = [:]
     /// Which IDs name one object.
     private(set) var groups = AliasGroups()
     /// The objects in the context, by ID; only such with a row or that are created.
-    var objects: [GlobalID: NSManagedObject] = [:]
+    @exclusivity(unchecked) var objects: [GlobalID: NSManagedObject] = [:]
     /// The IDs of objects with a row, by key.
     var identifiers: [ObjectKey: GlobalID] = [:]
-    var plan = ApplyPlan()
+    @exclusivity(unchecked) var plan = ApplyPlan()
     var intended = IntendedChanges()
     /// Parts of states that wait for objects that have not arrived.
     var waiting: [ParkedState] = []
@@ -33,10 +35,11 @@ final class ApplySession {
     /// Objects that the plan does not name, whose entries a repair changed.
     var repairedEntries: Set<GlobalID> = []
     /// The IDs of objects that this session creates.
-    var created: [ObjectIdentifier: GlobalID] = [:]
+    @exclusivity(unchecked) var created: [ObjectIdentifier: GlobalID] = [:]
     /// The objects that the plan deletes.
     lazy var deletedByPlan = Set(plan.indices(.delete).map { plan.objects[$0].id })
     private var accesses: [String: StoredValues] = [:]
+    private var lastAccess: StoredValues?
     /// The values that this device had of properties with two values.
     var valuesBefore: [GlobalID: [String: SyncValue]] = [:]
     /// Whether deleted objects keep their rows: a restored store has old relationships, by which a deletion could
@@ -209,10 +212,13 @@ final class ApplySession {
     // MARK: Values
 
     func values(for entity: SyncEntity) throws -> StoredValues {
-        if let known = accesses[entity.name] { return known }
-        let made = try StoredValues(entity, in: applier.coordinator.managedObjectModel)
-        accesses[entity.name] = made
-        return made
+        // Objects of one entity come one after another.
+        if let lastAccess, lastAccess.entity === entity { return lastAccess }
+        let found =
+            try accesses[entity.name] ?? StoredValues(entity, in: applier.coordinator.managedObjectModel)
+        accesses[entity.name] = found
+        lastAccess = found
+        return found
     }
 
     /// A state with the values that the store has.

@@ -67,7 +67,7 @@ extension ApplySession {
         return try identifier(of: context.object(with: destination)).map { .reference($0) } ?? .null
     }
 
-    /// Keeps all values of an object that this device edited and another one deleted.
+    /// Keeps all values and pairs of an object that this device edited and another one deleted.
     func journalDeletion(
         _ id: GlobalID, _ entity: SyncEntity, _ known: ObjectState, _ object: NSManagedObject
     ) throws {
@@ -81,6 +81,15 @@ extension ApplySession {
                     serial: UUID(), object: id, entityName: entity.name, property: property.name,
                     losing: .init(stamp: state.stamp, value: value), winning: .init(stamp: deleted, value: .null),
                     date: applier.now, reason: SyncConflict.Reason.deleted.rawValue))
+        }
+        for (edge, state) in known.edges.sorted(by: { $0.key < $1.key }) where state.isPresent {
+            guard let added = state.added else { continue }
+            conflicts.append(
+                SidecarConflict(
+                    serial: UUID(), object: id, entityName: entity.name, property: edge.relationship,
+                    losing: .init(stamp: added, value: .reference(edge.destination)),
+                    winning: .init(stamp: deleted, value: .null), date: applier.now,
+                    reason: SyncConflict.Reason.deleted.rawValue))
         }
     }
 
@@ -123,7 +132,13 @@ extension SidecarConflict {
         let property: String
         let losing: Stamp
         let reason: String
+        /// Pairs of one relationship may have been added together.
+        let destination: GlobalID?
     }
 
-    fileprivate var mark: Mark { Mark(object: object, property: property, losing: losing.stamp, reason: reason) }
+    var mark: Mark {
+        Mark(
+            object: object, property: property, losing: losing.stamp, reason: reason,
+            destination: losing.value.reference)
+    }
 }

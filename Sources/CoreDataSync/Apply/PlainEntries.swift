@@ -24,30 +24,34 @@ struct PlainEntries {
 
     init(_ session: ApplySession) { self.session = session }
 
+    /// Adds the entry of a planned object, of which no copy is made.
+    ///
     /// - Returns: whether the object's entry was added.
-    mutating func add(_ planned: PlannedObject) throws -> Bool {
-        guard session.entries[planned.id] == nil, let created = planned.state.created, planned.key != 0,
-            let object = session.objects[planned.id], session.created[ObjectIdentifier(object)] != nil,
-            planned.waiting.isEmpty, planned.isPlain(created)
+    mutating func add(_ index: Int) throws -> Bool {
+        let (id, key, entity) = (
+            session.plan.objects[index].id, session.plan.objects[index].key, session.plan.objects[index].entity
+        )
+        guard key != 0, session.plan.objects[index].waiting.isEmpty, session.entries.index(forKey: id) == nil,
+            let object = session.objects[id], session.created[ObjectIdentifier(object)] != nil
         else { return false }
-        let (root, values) = try common(planned.entity)
-        guard EntryPlace.fits(root: root, key: planned.key) else { return false }
+        let state = session.plan.objects[index].state
+        guard let created = state.created, state.isPlain(entity, created) else { return false }
+        let (root, values) = try common(entity)
+        guard EntryPlace.fits(root: root, key: key) else { return false }
         digests.removeAll(keepingCapacity: true)
-        for (number, property) in planned.entity.values.enumerated() {
-            guard let expected = planned.state.properties[property.name]?.value else { return false }
-            if case .toOne = property.kind {
+        for (number, property) in state.properties.values.enumerated() {
+            guard case .last(created, let expected) = property else { return false }
+            if values.isToOne(number) {
                 let id = try values.destinationObject(number, of: object).flatMap { try identifier(of: $0) }
-                digests.append(ValueDigests.digest(id.map { .reference($0) } ?? .null))
+                digests.append(ValueDigests.digest(id.map { .reference($0) } ?? .null).littleEndian)
             } else {
                 let value = try values.value(number, of: object)
                 guard value == expected else { return false }
-                digests.append(ValueDigests.digest(value))
+                digests.append(ValueDigests.digest(value).littleEndian)
             }
         }
-        let prefix = prefix(of: planned, created)
-        entries.begin(
-            planned.id, EntryPlace.make(root: root, key: planned.key), prefix, digests: digests.count)
-        for digest in digests { entries.add(digest: digest) }
+        let prefix = prefix(of: state, entity, created)
+        entries.append(id, EntryPlace.make(root: root, key: key), prefix, digests)
         return true
     }
 
@@ -59,12 +63,12 @@ struct PlainEntries {
         return (root, values)
     }
 
-    private mutating func prefix(of planned: PlannedObject, _ created: Stamp) -> [UInt8] {
-        let kind = Kind(entity: ObjectIdentifier(planned.entity), created: created)
+    private mutating func prefix(of state: ObjectState, _ entity: SyncEntity, _ created: Stamp) -> [UInt8] {
+        let kind = Kind(entity: ObjectIdentifier(entity), created: created)
         if let lastPrefix, lastPrefix.kind == kind { return lastPrefix.prefix }
         let prefix =
             prefixes[kind]
-            ?? EncodedEntry.prefix(session.sidecar.encoded(planned.state.leftToStore), planned.entity)
+            ?? EncodedEntry.prefix(session.sidecar.encoded(state.leftToStore), entity)
         prefixes[kind] = prefix
         lastPrefix = (kind, prefix)
         return prefix
@@ -78,13 +82,10 @@ struct PlainEntries {
     }
 }
 
-extension PlannedObject {
-    /// Whether the state has all values, each with the stamp of the creation, and nothing else.
-    fileprivate func isPlain(_ created: Stamp) -> Bool {
-        guard state.born == created, state.entity.stamp == created, state.entity.name == entity.name,
-            state.deleted == nil, state.edges.isEmpty, state.aliases.isEmpty,
-            state.properties.count == entity.values.count, entity.hasPlainValues
-        else { return false }
-        return state.properties.values.allSatisfy { if case .last(created, _) = $0 { true } else { false } }
+extension ObjectState {
+    /// Whether the state has all values and nothing else, and the stamps of a new object.
+    fileprivate func isPlain(_ entity: SyncEntity, _ created: Stamp) -> Bool {
+        born == created && self.entity.stamp == created && self.entity.name == entity.name && deleted == nil
+            && edges.isEmpty && aliases.isEmpty && hasAllValues(of: entity)
     }
 }

@@ -7,14 +7,13 @@ extension CaptureRun {
     /// Gives IDs to objects, and queues those that have no entry yet.
     ///
     /// - Parameter transactions: the numbers of the transactions that inserted them, as far as they are known.
-    func identify(_ keys: [Int64], of entity: SyncEntity, from transactions: [Int64: Int64] = [:]) throws {
+    func identify(_ keys: [Int64], of entity: SyncEntity, from transactions: InsertedKeys = InsertedKeys()) throws {
         let table = table(entity.root)
         let known = try capture.sidecar.identifiers(root: entity.root, keys: keys)
-        table.ids.merge(known) { $1 }
+        table.ids.merge(known)
         let new = try withoutRestored(keys.filter { table.ids[$0] == nil }, of: entity, table)
         guard !new.isEmpty else { return }
         guard entity.idAttribute != nil || !entity.keyAttributes.isEmpty else {
-            table.ids.reserveCapacity(table.ids.count + new.count)
             try identifyByTransaction(new, table, transactions)
             queue[entity.name, default: []] += new
             return
@@ -27,7 +26,7 @@ extension CaptureRun {
     /// Gives objects IDs that follow from their transactions; random ones where these are not known.
     ///
     /// A device whose store and sidecar were restored captures the same transactions again: it finds the same IDs.
-    private func identifyByTransaction(_ keys: [Int64], _ table: RootTable, _ transactions: [Int64: Int64]) throws {
+    private func identifyByTransaction(_ keys: [Int64], _ table: RootTable, _ transactions: InsertedKeys) throws {
         var made: [GlobalID] = []
         for key in keys {
             guard let transaction = transactions[key],
@@ -36,7 +35,7 @@ extension CaptureRun {
                 table.ids[key] = nextID()
                 continue
             }
-            table.ids[key] = id
+            table.ids.append(key, id)
             made.append(id)
         }
         // Mostly none: the sidecar may be newer than the store.
@@ -185,7 +184,7 @@ extension CaptureRun {
         let table = table(entity.root)
         let unknown = keys.filter { table.ids[$0] == nil && !table.missing.contains($0) }
         guard !unknown.isEmpty else { return }
-        table.ids.merge(try capture.sidecar.identifiers(root: entity.root, keys: unknown)) { $1 }
+        table.ids.merge(try capture.sidecar.identifiers(root: entity.root, keys: unknown))
         let new = unknown.filter { table.ids[$0] == nil }
         guard !new.isEmpty else { return }
         // A save after the transactions that are captured may have made them; their own transaction finds their

@@ -50,10 +50,9 @@ extension CaptureRun {
         }
         result.insertedObjects += 1
         if former == nil, reader.isSimple, reader.merging.isEmpty, reader.entity.pairs.isEmpty {
-            writing.newEntries.begin(
+            writing.newEntries.append(
                 id, EntryPlace.make(root: table.number, key: key), reader.entryPrefix(capture.sidecar),
-                digests: reader.names.count)
-            for number in reader.names.indices { writing.newEntries.add(digest: digests[number]) }
+                reader.names.indices.map { digests[$0].littleEndian })
             writing.add(part)
             return
         }

@@ -68,20 +68,20 @@ extension CaptureRun {
         _ id: GlobalID, _ key: Int64, _ table: RootTable, _ reader: EntityReader, _ values: inout [SyncValue],
         from start: Int
     ) throws {
-        writing.newEntries.begin(
-            id, EntryPlace.make(root: table.number, key: key), reader.entryPrefix(capture.sidecar),
-            digests: reader.columns.count)
+        digests.removeAll(keepingCapacity: true)
         for place in start..<start + reader.columns.count {
-            writing.newEntries.add(digest: ValueDigests.digest(values[place]))
+            digests.append(ValueDigests.digest(values[place]).littleEndian)
             values[place] = writing.shortened(values[place])
         }
+        writing.newEntries.append(
+            id, EntryPlace.make(root: table.number, key: key), reader.entryPrefix(capture.sidecar), digests)
         writing.add(new: id, reader, reader.stamp, values, from: start)
         result.insertedObjects += 1
     }
 
     // MARK: References
 
-    private func resolve(_ references: [Int: Set<Int64>]) throws {
+    private func resolve(_ references: [(entity: Int, keys: Set<Int64>)]) throws {
         for (number, keys) in references {
             guard let entity = try destination(number) else { continue }
             try resolve(Array(keys), of: entity)
@@ -90,8 +90,13 @@ extension CaptureRun {
 
     /// The ID for a reference as ``RowPortion`` has it.
     private func globalID(of value: SyncValue) -> SyncValue {
-        guard case .reference(let row) = value, let entity = try? destination(Int(row.high)) else { return .null }
-        if let id = table(entity.root).ids[Int64(row.low)] { return .reference(id) }
+        guard case .reference(let row) = value else { return .null }
+        let number = Int(row.high)
+        if lastDestination?.number != number {
+            lastDestination = (try? destination(number)).map { (number, table($0.root)) }
+        }
+        guard let table = lastDestination?.table else { return .null }
+        if let id = table.ids[Int64(row.low)] { return .reference(id) }
         result.danglingReferences += 1
         return .null
     }
@@ -115,15 +120,23 @@ private struct RowPortion {
     var values: [SyncValue] = []
     /// Rows with a value of another kind than their attributes.
     var rest: [Int64] = []
-    /// The primary keys of destinations, by the numbers of their entities.
-    var references: [Int: Set<Int64>] = [:]
+    /// The primary keys of destinations, for the numbers of their few entities.
+    var references: [(entity: Int, keys: Set<Int64>)] = []
 
     init(columns: Int) { self.columns = columns }
+
+    private mutating func note(_ entity: Int, _ key: Int64) {
+        for index in references.indices where references[index].entity == entity {
+            references[index].keys.insert(key)
+            return
+        }
+        references.append((entity, [key]))
+    }
 
     mutating func append(_ row: KeyedRow, _ key: Int64, _ reader: EntityReader) {
         for column in 0..<columns {
             if reader.columns[column], let (entity, key) = row.destination(column) {
-                references[entity, default: []].insert(key)
+                note(entity, key)
                 values.append(.reference(GlobalID(high: UInt64(entity), low: UInt64(key))))
             } else if let value = reader.values.value(row[column], column) {
                 values.append(value)

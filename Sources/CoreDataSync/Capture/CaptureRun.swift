@@ -27,7 +27,7 @@ final class CaptureRun {
     let isRestored: Bool
     let device: DeviceID
     var settings: SidecarSettings
-    var result = CaptureResult()
+    @exclusivity(unchecked) var result = CaptureResult()
 
     /// What is known of the objects of a hierarchy.
     var tables: [String: RootTable] = [:]
@@ -49,11 +49,16 @@ final class CaptureRun {
     var owners: Set<OrderedSide> = []
     /// Destinations of ordered many-to-manys, seen from the side that has no pairs.
     var inverseOwners: Set<OrderedSide> = []
-    var writing: CaptureWriting
+    // A capture runs on one thread, and nothing of these calls back.
+    @exclusivity(unchecked) var writing: CaptureWriting
     /// The last random ID that was given, and the distances of further ones.
     var lastID: (id: GlobalID, steps: IDSteps)?
     /// The exchanged entities by their numbers in the coordinator's model; empty until a row has been read.
     var destinations: [Int: SyncEntity] = [:]
+    /// The hierarchy of the last reference: most references of many rows lead to one.
+    var lastDestination: (number: Int, table: RootTable)?
+    /// Those of the object that is being captured.
+    @exclusivity(unchecked) var digests: [UInt32] = []
     /// What this device had added to sums before this capture, of objects that were known.
     var sumBases = SumBases()
     /// Values that are given up.
@@ -105,7 +110,7 @@ final class CaptureRun {
         try context.performAndWait {
             for change in changes where !change.deleted.isEmpty { try delete(change) }
             for change in changes where !change.inserted.isEmpty {
-                try identify(change.inserted.keys.sorted(), of: change.entity, from: change.inserted)
+                try identify(change.inserted.sorted, of: change.entity, from: change.inserted)
             }
             for change in changes where !change.updated.isEmpty { try update(change) }
             try finish()
@@ -238,10 +243,12 @@ final class CaptureRun {
 final class RootTable {
     let root: String
     let number: Int32
+    // A capture runs on one thread, and nothing of these calls back.
+
     /// IDs by primary key.
-    var ids: [Int64: GlobalID] = [:]
+    @exclusivity(unchecked) var ids = KeyedIDs()
     /// Keys without a row.
-    var missing: Set<Int64> = []
+    @exclusivity(unchecked) var missing: Set<Int64> = []
 
     init(root: String, number: Int32) { (self.root, self.number) = (root, number) }
 }

@@ -6,7 +6,7 @@ import Foundation
 struct EntityChanges {
     let entity: SyncEntity
     /// The transactions of objects that were inserted and still exist, by primary key.
-    var inserted: [Int64: Int64] = [:]
+    var inserted = InsertedKeys()
     /// The names of changed properties by primary key.
     var updated: [Int64: Set<String>] = [:]
     var deleted: Set<Int64> = []

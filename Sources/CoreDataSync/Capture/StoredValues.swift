@@ -14,6 +14,7 @@ package final class StoredValues: @unchecked Sendable {
     private let accesses: [Access]
     private let places: [String: Int]
     private let sides: [Side?]
+    private let inverses: [String?]
     /// The numbers of the to-one relationships.
     package let toOnes: [Int]
     /// The numbers of transformable attributes.
@@ -52,6 +53,7 @@ package final class StoredValues: @unchecked Sendable {
             else { return nil }
             return inverse.isOrdered ? .ordered : inverse.isToMany ? .toMany : .toOne
         }
+        inverses = entity.values.map { if case .toOne(_, _, let inverse) = $0.kind { inverse } else { nil } }
         places = Dictionary(entity.values.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         toOnes = entity.values.indices.filter { if case .toOne = entity.values[$0].kind { true } else { false } }
         transformables = entity.values.indices.filter {
@@ -233,6 +235,11 @@ package final class StoredValues: @unchecked Sendable {
     }
 
     enum Side { case toOne, toMany, ordered }
+
+    func isToOne(_ number: Int) -> Bool { if case .toOne = accesses[number] { true } else { false } }
+
+    /// The name of the inverse of a to-one relationship that is exchanged.
+    func inverseName(of number: Int) -> String? { inverses[number] }
 
     /// What the inverse of a to-one relationship is; `nil` for one without an inverse.
     func inverse(of number: Int) -> Side? { sides[number] }

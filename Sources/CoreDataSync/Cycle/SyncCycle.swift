@@ -117,7 +117,7 @@ actor SyncCycle {
         let last = store.sidecar.settings.lastSegment
         // Without the place this is found when something is sent.
         let strange = try? await exchange.strangeSegment(after: last)
-        guard last > 0, strange != nil else { return }
+        guard strange != nil else { return }
         let past = CopiedPast(before: store.sidecar.settings)
         try await renewAsCopy { past.write(to: &$0) }
     }
@@ -222,6 +222,10 @@ actor SyncCycle {
                 stages.begin(.importing)
                 report(.applying)
                 let seen = received
+                // Before the files count as received: if the process dies between, they are noted once.
+                summary.conflicts += try await BlockingWork.run {
+                    try store.note(seen.segments.flatMap(\.refusals))
+                }
                 let result = try await BlockingWork.run {
                     try store.applier.apply(parts) { settings in
                         settings.seen.formUnion(seen.known(VersionVector()))

@@ -11,10 +11,13 @@ extension SyncedStore {
                 134060, "The conflict is not in the journal any more: it was restored, dismissed or too old.")
         }
         let row = try rows(of: [conflict.object])[conflict.object]
+        if conflict.property.isEmpty { return try delete(row, removing: conflict) }
         // The latest values win, and the one that was asked for wins against all.
         let related =
             row == nil
-            ? all.reversed().filter { $0.object == conflict.object && $0.serial != serial } + [conflict] : [conflict]
+            ? all.reversed().filter {
+                $0.object == conflict.object && $0.serial != serial && !$0.property.isEmpty
+            } + [conflict] : [conflict]
         let context = applier.newContext()
         context.transactionAuthor = "sync restore"
         try context.performAndWait {
@@ -37,6 +40,21 @@ extension SyncedStore {
         }
         var change = SidecarChange()
         change.removedConflicts = related.map(\.serial)
+        try sidecar.write(change)
+    }
+
+    /// Deletes an object again, of which a service refused the deletion.
+    private func delete(_ row: SidecarEntry?, removing conflict: SidecarConflict) throws {
+        if let row, let id = applier.objectID(row.entityName, row.key) {
+            let context = applier.newContext()
+            context.transactionAuthor = "sync restore"
+            try context.performAndWait {
+                context.delete(try context.existingObject(with: id))
+                try context.save()
+            }
+        }
+        var change = SidecarChange()
+        change.removedConflicts = [conflict.serial]
         try sidecar.write(change)
     }
 

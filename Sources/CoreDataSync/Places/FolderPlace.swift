@@ -38,8 +38,7 @@ public struct FolderPlace: SyncPlace {
 
     /// Creates a file; it is on the disk when this returns.
     public func create(_ file: String, in folder: String, _ data: Data) async throws -> Bool {
-        try PlaceName.check(file, folder)
-        if data.isEmpty { throw SyncPlaceError(.invalidName, "A file of a place is not empty: '\(file)'.") }
+        try PlaceName.check(file, folder, creating: data)
         let folder = path(folder)
         return try await BlockingWork.run { try make(file, folder, data) }
     }

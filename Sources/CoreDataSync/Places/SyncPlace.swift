@@ -69,6 +69,12 @@ public enum PlaceName {
                 .invalidName, "'\(name.prefix(maximumLength))' cannot be the name of a file or folder in a place.")
         }
     }
+
+    /// Throws if one of the names of a new file is not valid, or the file is empty.
+    package static func check(_ file: String, _ folder: String, creating data: Data) throws {
+        try check(file, folder)
+        if data.isEmpty { throw SyncPlaceError(.invalidName, "A file of a place is not empty: '\(file)'.") }
+    }
 }
 
 /// The largest file that is read from a place: a bound on what a foreign file can make a device allocate.

@@ -29,7 +29,10 @@ extension Sidecar {
                 let some = sorted[start..<min(sorted.count, start + Self.portion)]
                 for row in try Self.rows(some, in: context) { result.append(try entry(row)) }
             }
-            return result
+            let blocks = try directory(context).numbers(of: sorted)
+            if blocks.isEmpty { return result }
+            let wanted = Set(ids)
+            return result + (try blockEntries(blocks, context) { id, _ in wanted.contains(id) })
         }
     }
 
@@ -62,7 +65,8 @@ extension Sidecar {
                     result.append(try entry(row))
                 }
             }
-            return result
+            let (blocks, wanted) = try blocks(root: number, keys, context)
+            return result + (try blockEntries(blocks, context) { _, place in wanted.contains(place) })
         }
     }
 
@@ -81,6 +85,10 @@ extension Sidecar {
                     result[EntryPlace.key(row.place)] = GlobalID(row.identifier)
                 }
             }
+            let (blocks, wanted) = try blocks(root: number, keys, context)
+            try readBlocks(blocks, context, where: { _, place in wanted.contains(place) }) { _, entries in
+                for entry in entries { result[EntryPlace.key(entry.place)] = entry.id }
+            }
             return result
         }
     }
@@ -95,8 +103,27 @@ extension Sidecar {
             request.predicate = NSPredicate(
                 format: "place > %lld AND place < %lld", start, start + 1 << EntryPlace.keyBits)
             request.sortDescriptors = [NSSortDescriptor(key: "place", ascending: true)]
-            return try context.fetch(request, as: KeyRow.self).map { EntryPlace.key($0.place) }
+            var keys = try context.fetch(request, as: KeyRow.self).map { EntryPlace.key($0.place) }
+            let end = start + 1 << EntryPlace.keyBits
+            let blocks = try directory(context).numbers(from: start, to: end)
+            if blocks.isEmpty { return keys }
+            try readBlocks(blocks, context, where: { _, place in place > start && place < end }) { _, entries in
+                keys += entries.map { EntryPlace.key($0.place) }
+            }
+            return keys.sorted()
         }
+    }
+
+    /// The blocks that may have objects of these primary keys, and the places of the objects.
+    private func blocks(
+        root: Int, _ keys: [Int64], _ context: NSManagedObjectContext
+    ) throws -> (numbers: [Int], places: Set<Int64>) {
+        let directory = try directory(context)
+        if directory.blocks.isEmpty { return ([], []) }
+        let places = keys.filter { EntryPlace.fits(root: 0, key: $0) }
+            .map { EntryPlace.make(root: Int32(root), key: $0) }
+        let numbers = directory.numbers(ofPlaces: places.sorted())
+        return (numbers, numbers.isEmpty ? [] : Set(places))
     }
 
     /// Calls a closure with all entries in the order of their IDs, a portion at a time.
@@ -110,7 +137,9 @@ extension Sidecar {
                 if let start { request.predicate = NSPredicate(format: "identifier > %@", start as CVarArg) }
                 request.sortDescriptors = [NSSortDescriptor(key: "identifier", ascending: true)]
                 request.fetchLimit = portion
-                return try context.fetch(request, as: EntryRow.self).map { try entry($0) }
+                let rows = try context.fetch(request, as: EntryRow.self).map { try entry($0) }
+                let end = rows.count < portion ? nil : rows.last?.id
+                return try withBlockEntries(rows, after: start.map { GlobalID($0) }, upTo: end, portion, context)
             }
             guard let end = entries.last else { return }
             last = end.id.uuid
@@ -161,12 +190,14 @@ extension Sidecar {
                 state: try coder.decode(state, id: id), digests: digests)
             entry.formerKey = EntryPlace.formerKey(row.place)
             return entry
-        } catch {
-            throw SyncErrors.make(
-                134080,
-                "The sidecar '\(url?.path ?? "in memory")' is damaged: the state of object \(id) cannot be read (\(error)). Move the file and its -wal and -shm files away; then the store is attached anew.",
-                url.map { [NSFilePathErrorKey: $0.path] } ?? [:])
-        }
+        } catch { throw damage(id, error) }
+    }
+
+    func damage(_ id: GlobalID, _ error: any Error) -> CocoaError {
+        SyncErrors.make(
+            134080,
+            "The sidecar '\(url?.path ?? "in memory")' is damaged: the state of object \(id) cannot be read (\(error)). Move the file and its -wal and -shm files away; then the store is attached anew.",
+            url.map { [NSFilePathErrorKey: $0.path] } ?? [:])
     }
 
     // MARK: Predicates

@@ -97,7 +97,9 @@ extension Sidecar {
 
     /// The parked states that wait for one of these objects.
     package func parked(waitingFor ids: [GlobalID]) throws -> [ParkedState] {
-        guard !ids.isEmpty else { return [] }
+        // Mostly none is parked: to make a predicate of thousands of IDs takes longer than to ask.
+        let isEmpty = try perform { try $0.count(for: NSFetchRequest<ParkedObject>(entityName: "Parked")) == 0 }
+        if ids.isEmpty || isEmpty { return [] }
         let wanted = Set(ids)
         var result: [ParkedState] = []
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
@@ -126,8 +128,6 @@ extension Sidecar {
     private func parked(_ predicate: NSPredicate?) throws -> [ParkedState] {
         try perform { context in
             let request = NSFetchRequest<ParkedObject>(entityName: "Parked")
-            // Mostly none is parked: then a list of thousands of IDs need not be sent.
-            if predicate != nil, try context.count(for: request) == 0 { return [] }
             request.predicate = predicate
             request.sortDescriptors = [NSSortDescriptor(key: "identifier", ascending: true)]
             return try context.fetch(request).map {

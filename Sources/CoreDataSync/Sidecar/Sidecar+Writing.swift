@@ -14,19 +14,23 @@ extension Sidecar {
             try finishRedo(context, isWriting: true)
             // The states come first: they add names, which the settings' row keeps.
             let encoded = Self.unique(try change.entries.map(encode))
-            let isLarge = encoded.count + change.newEntries.count + change.removedEntries.count > Self.directLimit
+            let new = try change.newEntries.alone()
+            var directory = try directory(context)
+            let isLarge = encoded.count + new.count + change.removedEntries.count > Self.directLimit
             if isLarge {
-                try writeRedo(encoded, change.newEntries, change.removedEntries, context)
+                try writeRedo(encoded, new, change.removedEntries, context)
             } else {
-                try writeDirectly(try change.newEntries.decoded() + encoded, change.removedEntries, context)
+                try removeFromBlocks(encoded.map(\.id) + change.removedEntries, &directory, context)
+                try writeDirectly(new + encoded, change.removedEntries, context)
             }
+            insert(change.newEntries.together, into: &directory, context)
             try writeQueues(change, context)
             let names = (coder.names.names.count, coder.names.devices.count)
             let settings = change.settings ?? current
             try writeSettings(settings, names: names, context)
             try willCommit?()
             try context.save()
-            (current, writtenNames) = (settings, names)
+            (current, writtenNames, blockDirectory) = (settings, names, directory)
             guard isLarge else { return }
             hasRedo = true
             context.reset()
@@ -35,29 +39,6 @@ extension Sidecar {
                 try didCommit?()
                 try finishRedo(context, isFirst: true, isWriting: true)
             } catch {}
-        }
-    }
-
-    /// Inserts entries that certainly do not exist, in transactions of their own.
-    ///
-    /// For a caller that does the same again if its process dies before the write that counts on these entries. It
-    /// spares the redo log, which has each entry once more.
-    func insert(_ entries: NewEntries) throws {
-        try perform { context in
-            try finishRedo(context, isWriting: true)
-            let names = (coder.names.names.count, coder.names.devices.count)
-            if names != writtenNames {
-                // The entries name them by number.
-                try writeSettings(current, names: names, context)
-                try willCommit?()
-                try context.save()
-                writtenNames = names
-            }
-            for portion in entries.portions {
-                try willCommit?()
-                try insert(ByteReader(portion.bytes.bytes), portion.count, context)
-                try didCommit?()
-            }
         }
     }
 
@@ -140,8 +121,11 @@ extension Sidecar {
         static let insert: UInt8 = 2
     }
 
+    /// The number of entries in a row of the redo log.
+    private static let redoPortion = 5_000
+
     private func writeRedo(
-        _ entries: [EncodedEntry], _ new: NewEntries, _ removed: [GlobalID], _ context: NSManagedObjectContext
+        _ entries: [EncodedEntry], _ new: [EncodedEntry], _ removed: [GlobalID], _ context: NSManagedObjectContext
     ) throws {
         var number: Int64 = 0
         func add(_ writer: ByteWriter) {
@@ -149,12 +133,13 @@ extension Sidecar {
             let row = RedoObject(context: context)
             (row.number, row.bytes) = (number, writer.asData)
         }
-        func add(_ kind: UInt8, _ entries: NewEntries) {
-            for portion in entries.portions {
-                var writer = ByteWriter(reserving: portion.bytes.bytes.count + 8)
+        func add(_ kind: UInt8, _ entries: [EncodedEntry]) {
+            for start in stride(from: 0, to: entries.count, by: Self.redoPortion) {
+                let some = entries[start..<min(entries.count, start + Self.redoPortion)]
+                var writer = ByteWriter(reserving: some.count * 64)
                 writer.byte(kind)
-                writer.varint(portion.count)
-                writer.raw(portion.bytes.bytes)
+                writer.varint(some.count)
+                for entry in some { entry.write(to: &writer) }
                 add(writer)
             }
         }
@@ -166,9 +151,7 @@ extension Sidecar {
             add(writer)
         }
         add(Redo.insert, new)
-        var replaced = NewEntries()
-        for entry in entries { replaced.append(entry) }
-        add(Redo.replace, replaced)
+        add(Redo.replace, entries)
     }
 
     /// Moves the redo log into the entries. Doing it twice changes nothing.
@@ -181,34 +164,46 @@ extension Sidecar {
         let request = NSFetchRequest<RedoObject>(entityName: "Redo")
         request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
         let rows = try context.fetch(request)
-        for row in rows { try redo(row.bytes, isFirst: isFirst, context) }
+        var leaving: [GlobalID] = []
+        for row in rows { leaving += try redo(row.bytes, isFirst: isFirst, context) }
         for row in rows { context.delete(row) }
-        if !rows.isEmpty { try context.save() }
+        if !rows.isEmpty {
+            var directory = try directory(context)
+            try removeFromBlocks(leaving, &directory, context)
+            try context.save()
+            blockDirectory = directory
+        }
         context.reset()
         hasRedo = false
     }
 
-    private func remove(_ ids: [UUID], _ context: NSManagedObjectContext) throws {
+    private func remove(_ ids: [GlobalID], _ context: NSManagedObjectContext) throws {
         for start in stride(from: 0, to: ids.count, by: Self.shortList) {
+            let some = ids[start..<min(ids.count, start + Self.shortList)].map(\.uuid)
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Entry")
-            request.predicate = NSPredicate(
-                format: "identifier IN %@", Array(ids[start..<min(ids.count, start + Self.shortList)]))
+            request.predicate = NSPredicate(format: "identifier IN %@", some)
             try context.execute(NSBatchDeleteRequest(fetchRequest: request))
         }
     }
 
-    private func redo(_ bytes: Data, isFirst: Bool, _ context: NSManagedObjectContext) throws {
+    /// - Returns: the entries that leave their blocks.
+    private func redo(_ bytes: Data, isFirst: Bool, _ context: NSManagedObjectContext) throws -> [GlobalID] {
         var reader = ByteReader(bytes)
         let kind = try reader.byte()
         let count = try reader.count(ofSize: 16)
+        var ids: [GlobalID] = []
         if kind == Redo.remove {
-            return try remove((0..<count).map { _ in try reader.identifier().uuid }, context)
+            for _ in 0..<count { ids.append(try reader.identifier()) }
+            try remove(ids, context)
+            return ids
         }
         if kind == Redo.replace || !isFirst {
-            var ids = reader
-            try remove((0..<count).map { _ in try EncodedEntry(from: &ids).id.uuid }, context)
+            var entries = reader
+            for _ in 0..<count { ids.append(try EncodedEntry(from: &entries).id) }
+            try remove(ids, context)
         }
         try insert(reader, count, context)
+        return ids
     }
 
     private func insert(_ entries: ByteReader, _ count: Int, _ context: NSManagedObjectContext) throws {

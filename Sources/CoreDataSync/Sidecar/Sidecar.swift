@@ -26,6 +26,10 @@ package final class Sidecar: @unchecked Sendable {
     /// How many names and devices the row of settings has.
     var writtenNames = (0, 0)
     var current: SidecarSettings
+    /// Where the blocks of entries lie; `nil` where they have to be read, since another process may have written.
+    var blockDirectory: BlockDirectory?
+    /// Whether the file has blocks: one of an older format that is only read has none.
+    let hasBlocks: Bool
     /// Whether the redo log may hold entries.
     var hasRedo = true
     /// Whether no other process writes: then reads move the redo log into the entries.
@@ -78,12 +82,8 @@ package final class Sidecar: @unchecked Sendable {
 
     private init(_ url: URL?, _ deviceName: String, _ options: [AnyHashable: Any]? = nil) throws {
         self.url = url
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SidecarModel.shared)
-        do {
-            _ = try coordinator.addPersistentStore(
-                ofType: url == nil ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil, at: url,
-                options: options)
-        } catch { throw Self.unusable(url, "it cannot be opened as one", error) }
+        let coordinator: NSPersistentStoreCoordinator
+        (coordinator, hasBlocks) = try Self.coordinator(url, options)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
@@ -96,6 +96,40 @@ package final class Sidecar: @unchecked Sendable {
         guard let found else { return }
         (current, coder) = found
         writtenNames = (coder.names.names.count, coder.names.devices.count)
+    }
+
+    /// The coordinator of the opened file, and whether that has blocks of entries.
+    private static func coordinator(
+        _ url: URL?, _ options: [AnyHashable: Any]?
+    ) throws -> (NSPersistentStoreCoordinator, hasBlocks: Bool) {
+        func opened(
+            _ model: NSManagedObjectModel, _ options: [AnyHashable: Any]?
+        ) throws -> NSPersistentStoreCoordinator {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            _ = try coordinator.addPersistentStore(
+                ofType: url == nil ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil, at: url,
+                options: options)
+            return coordinator
+        }
+        do {
+            guard let url, isWithoutBlocks(url) else { return (try opened(SidecarModel.shared, options), true) }
+            // One that is only read stays as it is.
+            if let options { return (try opened(SidecarModel.withoutBlocks, options), false) }
+            let migrating: [AnyHashable: Any] = [
+                NSMigratePersistentStoresAutomaticallyOption: true as NSNumber,
+                NSInferMappingModelAutomaticallyOption: true as NSNumber,
+            ]
+            return (try opened(SidecarModel.shared, migrating), true)
+        } catch { throw unusable(url, "it cannot be opened as one", error) }
+    }
+
+    /// Whether the file is a sidecar of format 2. Any other store is never migrated.
+    private static func isWithoutBlocks(_ url: URL) -> Bool {
+        guard FileManager.default.fileExists(atPath: url.path),
+            let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: NSSQLiteStoreType, at: url, options: nil)
+        else { return false }
+        return SidecarModel.withoutBlocks.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     }
 
     /// The settings and names that the file has; `nil` for a new sidecar.
@@ -131,6 +165,7 @@ package final class Sidecar: @unchecked Sendable {
     @discardableResult
     func reload(isExclusive: Bool) throws -> Bool {
         try perform { context in
+            blockDirectory = nil
             if let (settings, coder) = try Self.writtenSettings(url, context) {
                 let names = (coder.names.names.count, coder.names.devices.count)
                 if settings != current || names != writtenNames {
@@ -208,7 +243,8 @@ package final class Sidecar: @unchecked Sendable {
                 try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name))
             }
             return SidecarCounts(
-                entries: try count("Entry"), outgoing: try count("Outgoing"), parked: try count("Parked"),
+                entries: try count("Entry") + directory(context).count, outgoing: try count("Outgoing"),
+                parked: try count("Parked"),
                 conflicts: try count("Conflict"), peers: try count("Peer"))
         }
     }

@@ -55,47 +55,6 @@ struct EncodedEntry: Hashable, Sendable {
     }
 }
 
-/// Entries of objects that the sidecar certainly does not have, as bytes.
-struct NewEntries: Sendable {
-    /// Bytes of at most ``portion`` entries each, with their number.
-    private(set) var portions: [(count: Int, bytes: ByteWriter)] = []
-    private(set) var count = 0
-    static let portion = 5_000
-
-    /// Begins an entry, of which that number of digests follow.
-    mutating func begin(_ id: GlobalID, _ place: Int64, _ prefix: [UInt8], digests: Int) {
-        beginEntry()
-        let last = portions.count - 1
-        portions[last].bytes.identifier(id)
-        portions[last].bytes.signed(place)
-        portions[last].bytes.varint(prefix.count + 4 * digests)
-        portions[last].bytes.raw(prefix)
-    }
-
-    mutating func add(digest: UInt32) { portions[portions.count - 1].bytes.fixed32(digest) }
-
-    mutating func append(_ entry: EncodedEntry) {
-        beginEntry()
-        entry.write(to: &portions[portions.count - 1].bytes)
-    }
-
-    private mutating func beginEntry() {
-        if portions.last.map({ $0.count >= Self.portion }) ?? true { portions.append((0, ByteWriter())) }
-        portions[portions.count - 1].count += 1
-        count += 1
-    }
-
-    /// The entries one by one.
-    func decoded() throws(FileFault) -> [EncodedEntry] {
-        var result: [EncodedEntry] = []
-        for portion in portions {
-            var reader = ByteReader(portion.bytes.bytes)
-            for _ in 0..<portion.count { result.append(try EncodedEntry(from: &reader)) }
-        }
-        return result
-    }
-}
-
 extension EncodedEntry {
     func write(to writer: inout ByteWriter) {
         writer.identifier(id)

@@ -5,13 +5,15 @@ import Foundation
 enum SidecarModel {
     /// Grows when a newer version of the framework keeps something that this one cannot read.
     ///
-    /// 2: an entry without a row has the negative of its former place.
-    static let format: Int64 = 2
+    /// 2: an entry without a row has the negative of its former place. 3: blocks of entries.
+    static let format: Int64 = 3
 
-    // Safe because nothing changes it after it was made.
-    nonisolated(unsafe) static let shared = make()
+    // Safe because nothing changes them after they were made.
+    nonisolated(unsafe) static let shared = make(hasBlocks: true)
+    /// Of sidecars of format 2, which are read without being migrated.
+    nonisolated(unsafe) static let withoutBlocks = make(hasBlocks: false)
 
-    private static func make() -> NSManagedObjectModel {
+    private static func make(hasBlocks: Bool) -> NSManagedObjectModel {
         let model = NSManagedObjectModel()
         model.entities = [
             entity(
@@ -60,6 +62,15 @@ enum SidecarModel {
                 "Redo", RedoObject.self, unique: nil, indexes: [],
                 [attribute("number", .integer64AttributeType), attribute("bytes", .binaryDataAttributeType)]),
         ]
+        guard hasBlocks else { return model }
+        model.entities.append(
+            entity(
+                "Block", BlockObject.self, unique: nil, indexes: [["firstID"]],
+                [
+                    attribute("firstID", .UUIDAttributeType), attribute("lastID", .UUIDAttributeType),
+                    attribute("firstPlace", .integer64AttributeType), attribute("lastPlace", .integer64AttributeType),
+                    attribute("entries", .integer64AttributeType), attribute("bytes", .binaryDataAttributeType),
+                ]))
         return model
     }
 

@@ -1,11 +1,14 @@
 import Foundation
 
 /// 128 bits that name a device or an object everywhere; ordered by their bytes.
+///
+/// Its comparisons are inlined: each look at a table of objects makes some.
+@usableFromInline
 package struct Identifier128: Hashable, Comparable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
+    @usableFromInline package let high: UInt64
+    @usableFromInline package let low: UInt64
 
-    package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+    @inlinable package init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
 
     package init(_ uuid: UUID) {
         var bytes = uuid.uuid
@@ -26,15 +29,23 @@ package struct Identifier128: Hashable, Comparable, Sendable {
         return UUID(uuid: bytes)
     }
 
-    package static func < (a: Self, b: Self) -> Bool { (a.high, a.low) < (b.high, b.low) }
+    @inlinable package static func == (a: Self, b: Self) -> Bool { a.high == b.high && a.low == b.low }
+    @inlinable package static func < (a: Self, b: Self) -> Bool {
+        a.high == b.high ? a.low < b.low : a.high < b.high
+    }
+
+    @inlinable package func hash(into hasher: inout Hasher) {
+        hasher.combine(high)
+        hasher.combine(low)
+    }
 }
 
 extension Identifier128: CustomStringConvertible {
-    package var description: String { uuid.uuidString.lowercased() }
+    @usableFromInline package var description: String { uuid.uuidString.lowercased() }
 }
 
 /// The name of one replica: of one store on one device, since its last start as a copy or from a backup.
-package typealias DeviceID = Identifier128
+@usableFromInline package typealias DeviceID = Identifier128
 
 /// The name of an object on all devices.
-package typealias GlobalID = Identifier128
+@usableFromInline package typealias GlobalID = Identifier128

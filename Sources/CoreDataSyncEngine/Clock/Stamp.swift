@@ -2,14 +2,16 @@
 ///
 /// Two writes that know nothing of each other are ordered by their clocks; a write that has seen another one is always
 /// later, whatever the clock of its device shows.
+@usableFromInline
 package struct Stamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 2001-01-01 UTC in the upper 48 bits, a counter in the lower 16.
-    package let ticks: UInt64
-    package let device: DeviceID
+    @usableFromInline package let ticks: UInt64
+    @usableFromInline package let device: DeviceID
 
-    package init(ticks: UInt64, device: DeviceID) { (self.ticks, self.device) = (ticks, device) }
+    @inlinable package init(ticks: UInt64, device: DeviceID) { (self.ticks, self.device) = (ticks, device) }
 
-    package static func < (a: Self, b: Self) -> Bool {
+    @inlinable package static func == (a: Self, b: Self) -> Bool { a.ticks == b.ticks && a.device == b.device }
+    @inlinable package static func < (a: Self, b: Self) -> Bool {
         a.ticks == b.ticks ? a.device < b.device : a.ticks < b.ticks
     }
 

@@ -105,6 +105,9 @@ package struct ByteReader: Sendable {
         return bytes.withUnsafeBytes { Data($0[start..<start + count]) }
     }
 
+    /// Advances over bytes whose number the format fixes.
+    package mutating func skip(_ count: Int) throws(FileFault) { _ = try take(count) }
+
     /// A reader of the bytes that follow their number; this reader continues after them.
     package mutating func section() throws(FileFault) -> ByteReader {
         let count = try count()

@@ -58,6 +58,7 @@ package struct ByteWriter: Sendable {
     /// Appends bytes without their number.
     package mutating func raw(_ value: Data) { value.withUnsafeBytes { bytes.append(contentsOf: $0) } }
     package mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
+    package mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
     package var asData: Data { Data(bytes) }
 }

@@ -12,13 +12,15 @@ package struct Segment: Hashable, Sendable {
     package var states: [ObjectState]
     /// Which values of new objects are nil where their states do not name them.
     package var nilNames: NilNames
+    /// Changes of devices that the writer, a service, did not take.
+    package var refusals: [Refusal]
 
     package init(
         device: DeviceID, number: UInt64, modelHash: Data, seen: VersionVector, states: [ObjectState],
-        nilNames: NilNames = NilNames()
+        nilNames: NilNames = NilNames(), refusals: [Refusal] = []
     ) {
         (self.device, self.number, self.modelHash) = (device, number, modelHash)
-        (self.seen, self.states, self.nilNames) = (seen, states, nilNames)
+        (self.seen, self.states, self.nilNames, self.refusals) = (seen, states, nilNames, refusals)
     }
 
     package var bytes: Data { StateFile(self).seal(.segment) }
@@ -29,7 +31,7 @@ package struct Segment: Hashable, Sendable {
         let file = try StateFile(.segment, bytes, for: reader)
         self.init(
             device: file.device, number: file.number, modelHash: file.modelHash, seen: file.vector,
-            states: file.states, nilNames: file.nilNames)
+            states: file.states, nilNames: file.nilNames, refusals: file.refusals)
     }
 }
 
@@ -70,10 +72,13 @@ struct StateFile {
     var states: [ObjectState]
     /// Of segments only: the states of a snapshot name all values.
     var nilNames = NilNames()
+    /// Of segments only.
+    var refusals: [Refusal] = []
 
     init(_ segment: Segment) {
         (device, number, modelHash) = (segment.device, segment.number, segment.modelHash)
         (vector, states, nilNames) = (segment.seen, segment.states, segment.nilNames)
+        refusals = segment.refusals
     }
 
     init(_ snapshot: Snapshot) {
@@ -83,12 +88,12 @@ struct StateFile {
 
     func seal(_ kind: Frame.Kind) -> Data {
         var (table, list) = StateList.encode(states)
-        return Self.seal(kind, device, number, modelHash, vector, &table, list, nilNames)
+        return Self.seal(kind, device, number, modelHash, vector, &table, list, nilNames, refusals)
     }
 
     static func seal(
         _ kind: Frame.Kind, _ device: DeviceID, _ number: UInt64, _ modelHash: Data, _ vector: VersionVector,
-        _ table: inout NameTable, _ list: ByteWriter, _ nilNames: NilNames
+        _ table: inout NameTable, _ list: ByteWriter, _ nilNames: NilNames, _ refusals: [Refusal] = []
     ) -> Data {
         var head = ByteWriter()
         head.identifier(device)
@@ -107,6 +112,11 @@ struct StateFile {
         payload.field(3, names)
         payload.field(4, list)
         if !nilNames.isEmpty { payload.field(5, nilWriter) }
+        if !refusals.isEmpty {
+            var refusalWriter = ByteWriter()
+            Refusal.write(refusals, to: &refusalWriter)
+            payload.field(6, refusalWriter)
+        }
         return Frame.seal(kind, payload.bytes)
     }
 
@@ -125,8 +135,13 @@ struct StateFile {
         let table = try NameTable(from: &tableReader)
         try tableReader.finish()
         states = try StateList.decode(table, states: fields.required(4))
-        guard kind == .segment, var nilReader = fields[5] else { return }
-        nilNames = try NilNames(from: &nilReader, table)
-        try nilReader.finish()
+        guard kind == .segment else { return }
+        if var nilReader = fields[5] {
+            nilNames = try NilNames(from: &nilReader, table)
+            try nilReader.finish()
+        }
+        guard var refusalReader = fields[6] else { return }
+        refusals = try Refusal.list(from: &refusalReader)
+        try refusalReader.finish()
     }
 }

@@ -60,7 +60,7 @@ extension StateEncoder {
         new entity: Int, _ places: [(number: Int, place: Int)], _ stamp: Stamp, _ values: [SyncValue], from start: Int
     ) {
         var count = 0
-        for (_, place) in places where values[start + place] != .null { count += 1 }
+        for (_, place) in places where !values[start + place].isNull { count += 1 }
         var flags: StateLayout.Flags = [.created, .bornWithCreated, .entityWithCreated]
         if count > 0 { flags.insert(.properties) }
         writer.varint(flags.rawValue)
@@ -68,7 +68,7 @@ extension StateEncoder {
         write(stamp)
         if count == 0 { return }
         writer.varint(count)
-        for (number, place) in places where values[start + place] != .null {
+        for (number, place) in places where !values[start + place].isNull {
             // The value has the stamp of the creation.
             writer.varint(UInt64(number) << 3 | 1)
             values[start + place].write(to: &writer)

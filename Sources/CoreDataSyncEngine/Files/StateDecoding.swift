@@ -28,8 +28,15 @@ struct StateDecoder {
         if flags.contains(.bornWithCreated) { state.born = created }
         if flags.contains(.born) { state.born = try stamp() }
         if flags.contains(.deleted) { state.deleted = try stamp() }
-        if flags.contains(.runs), let created { try readRuns(into: &state, created) }
-        if flags.contains(.properties) { try readProperties(into: &state) }
+        var properties: [PropertyTable.Element] = []
+        if flags.contains(.runs), let created { try readRuns(into: &properties, created) }
+        if flags.contains(.properties) { try readProperties(into: &properties, created) }
+        if !properties.isEmpty {
+            guard let table = PropertyTable(unordered: properties) else {
+                throw reader.fault("a property is there twice")
+            }
+            state.properties = table
+        }
         if flags.contains(.edges) { try readEdges(into: &state) }
         if flags.contains(.aliases) { try readAliases(into: &state) }
         if flags.contains(.more) { _ = try reader.section() }
@@ -40,7 +47,9 @@ struct StateDecoder {
         names.names[try reader.number(below: names.names.count, "the number of a name")]
     }
 
-    private mutating func readRuns(into state: inout ObjectState, _ created: Stamp) throws(FileFault) {
+    private mutating func readRuns(
+        into properties: inout [PropertyTable.Element], _ created: Stamp
+    ) throws(FileFault) {
         let count = try reader.count(ofSize: 2)
         guard count > 0 else { throw reader.fault("a list in a state is empty") }
         var next = 0
@@ -51,24 +60,23 @@ struct StateDecoder {
             guard first >= next, first + length <= names.names.count else {
                 throw reader.fault("ranges of names are not in order")
             }
-            for number in first..<first + length { state.properties[names.names[number]] = .last(created, .stored) }
+            for number in first..<first + length { properties.append((names.names[number], .last(created, .stored))) }
             next = first + length
         }
     }
 
-    private mutating func readProperties(into state: inout ObjectState) throws(FileFault) {
+    private mutating func readProperties(
+        into properties: inout [PropertyTable.Element], _ created: Stamp?
+    ) throws(FileFault) {
         let count = try reader.count(ofSize: 2)
         guard count > 0 else { throw reader.fault("a list in a state is empty") }
-        state.properties.reserveCapacity(state.properties.count + count)
+        properties.reserveCapacity(properties.count + count)
         var last = -1
         for _ in 0..<count {
             let head = try head()
             guard head.number > last else { throw reader.fault("the properties of a state are not in order") }
             last = head.number
-            let value = try property(head, created: state.created)
-            guard state.properties.updateValue(value, forKey: names.names[head.number]) == nil else {
-                throw reader.fault("a property is there twice")
-            }
+            properties.append((names.names[head.number], try property(head, created: created)))
         }
     }
 

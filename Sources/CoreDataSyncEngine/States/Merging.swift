@@ -114,61 +114,52 @@ extension ObjectState {
         born = earlier(born, other.born)
         created = later(created, other.created)
         deleted = later(deleted, other.deleted)
-        mergeProperties(of: other)
+        properties.merge(other.properties)
         if !other.edges.isEmpty { edges.merge(other.edges) { $0.merged(with: $1) } }
         if !other.aliases.isEmpty { aliases.formUnion(other.aliases) }
-    }
-
-    /// Most states that meet are equal: the dictionary is copied only where one is not.
-    private mutating func mergeProperties(of other: Self) {
-        if other.properties.isEmpty { return }
-        if properties.isEmpty {
-            properties = other.properties
-            return
-        }
-        // Dictionaries that were filled alike have one order.
-        if properties.count == other.properties.count,
-            zip(properties, other.properties).allSatisfy({ $0.key == $1.key && $0.value == $1.value })
-        {
-            return
-        }
-        for (name, theirs) in other.properties {
-            guard let ours = properties[name] else {
-                properties[name] = theirs
-                continue
-            }
-            if ours == theirs { continue }
-            let merged = ours.merged(with: theirs)
-            if merged != ours { properties[name] = merged }
-        }
     }
 
     /// The states of two lists together, one for each object, in the order of their IDs.
     ///
     /// Cost: linear where both lists are in that order, as the sidecar and snapshots have them.
     package static func joined(_ first: [Self], _ second: [Self]) -> [Self] {
-        let (first, second) = (ordered(first), ordered(second))
-        var result: [Self] = []
-        result.reserveCapacity(max(first.count, second.count))
-        var next = 0
-        for state in first {
-            while next < second.count, second[next].id < state.id {
-                result.append(second[next])
-                next += 1
+        var result = ordered(first)
+        let second = ordered(second)
+        // Those that the first list does not have.
+        var others: [Int] = []
+        var place = 0
+        for next in second.indices {
+            let id = second[next].id
+            while place < result.count, result[place].id < id { place += 1 }
+            guard place < result.count, result[place].id == id else {
+                others.append(next)
+                continue
             }
-            result.append(state)
-            if next < second.count, second[next].id == state.id {
-                result[result.count - 1].merge(second[next])
-                next += 1
-            }
+            if result[place] != second[next] { result[place].merge(second[next]) }
         }
-        result.append(contentsOf: second[next...])
+        return others.isEmpty ? result : inserted(others, of: second, result)
+    }
+
+    /// A list with some states of another one, both in the order of their IDs.
+    private static func inserted(_ places: [Int], of second: [Self], _ first: [Self]) -> [Self] {
+        var result: [Self] = []
+        result.reserveCapacity(first.count + places.count)
+        var next = 0
+        for place in places {
+            while next < first.count, first[next].id < second[place].id {
+                result.append(first[next])
+                next += 1
+            }
+            result.append(second[place])
+        }
+        result.append(contentsOf: first[next...])
         return result
     }
 
     /// One state for each object, by ID.
     private static func ordered(_ states: [Self]) -> [Self] {
-        if zip(states, states.dropFirst()).allSatisfy({ $0.id < $1.id }) { return states }
+        // States are large: they are not copied to be looked at.
+        if states.indices.dropFirst().allSatisfy({ states[$0 - 1].id < states[$0].id }) { return states }
         var result: [GlobalID: Self] = [:]
         for state in states {
             if result[state.id]?.merge(state) == nil { result[state.id] = state }

@@ -15,7 +15,7 @@ package struct ObjectState: Hashable, Sendable {
     package var deleted: Stamp?
     /// Attributes by name (elements of composites as `composite.element`), to-one relationships by name, and the
     /// positions of ordered relationships as `relationship#` (see `docs/decisions/sync.md`).
-    package var properties: [String: PropertyState]
+    package var properties: PropertyTable
     /// Pairs of many-to-many relationships of which this object is the source.
     package var edges: [Edge: EdgeState]
     /// Objects that are this one under other IDs: objects with equal unique values that two devices created.

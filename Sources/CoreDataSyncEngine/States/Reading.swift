@@ -35,7 +35,7 @@ extension ObjectState {
     }
 
     /// The properties that count, each without the parts of its state that do not.
-    package func counted(_ rule: DeletionRule) -> [String: PropertyState] {
+    package func counted(_ rule: DeletionRule) -> PropertyTable {
         let floor = floor(rule)
         return properties.compactMapValues { $0.counted(after: floor) }
     }

@@ -23,6 +23,21 @@ package enum SyncValue: Hashable, Sendable {
     /// Of a state in the sidecar: the value is in the store.
     case stored
 
+    private static func sameBytes(_ a: String, _ b: String) -> Bool {
+        var (a, b) = (a, b)
+        return a.withUTF8 { one in
+            b.withUTF8 { other in
+                guard one.count == other.count, let first = one.baseAddress, let second = other.baseAddress else {
+                    return one.count == other.count
+                }
+                return memcmp(first, second, one.count) == 0
+            }
+        }
+    }
+
+    /// Whether it is ``null``, which costs less to see than a comparison.
+    var isNull: Bool { if case .null = self { true } else { false } }
+
     package static func == (a: Self, b: Self) -> Bool {
         switch (a, b) {
         case (.null, .null), (.stored, .stored): true
@@ -30,7 +45,7 @@ package enum SyncValue: Hashable, Sendable {
         case (.double(let a), .double(let b)), (.date(let a), .date(let b)): a == b
         // Swift calls canonically equivalent strings equal; devices compare bytes.
         case (.decimal(let a), .decimal(let b)), (.string(let a), .string(let b)), (.uri(let a), .uri(let b)):
-            a.utf8.elementsEqual(b.utf8)
+            sameBytes(a, b)
         case (.data(let a), .data(let b)): a == b
         case (.uuid(let a), .uuid(let b)), (.reference(let a), .reference(let b)): a == b
         case (.blob(let a, let m), .blob(let b, let n)): a == b && m == n

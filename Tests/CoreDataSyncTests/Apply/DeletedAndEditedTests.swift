@@ -47,6 +47,37 @@ import Testing
         for device in fleet.devices { #expect(try device.text("Box", "a", "text") == "new", "seed \(seed)") }
     }
 
+    /// A pair is an edit of the object that has it.
+    @Test func addedPairsOfADeletedObjectAreKept() async throws {
+        let fleet = try Fleet(2, model: ModelMaking.office)
+        try fleet[0].save { _ in
+            _ = fleet[0].new("Folder", ["name": "f"])
+            for name in ["s", "t"] { _ = fleet[0].new("Topic", ["name": name]) }
+        }
+        try await fleet.settle()
+        try fleet[1].save { _ in
+            let marks = try #require(try fleet[1].object("Folder", "f")).mutableSetValue(forKey: "marks")
+            for name in ["s", "t"] { marks.add(try #require(try fleet[1].object("Topic", name))) }
+        }
+        try await fleet.exchange(1, seeing: [])
+        try fleet[0].save { _ in try fleet[0].delete("Folder", "f") }
+        try await fleet.exchange(0, seeing: [])
+        try await fleet.settle()
+        #expect(try fleet[1].names("Folder").isEmpty)
+        let conflicts = try await fleet[1].sync.conflicts()
+        #expect(conflicts.compactMap(\.property).sorted() == ["marks", "marks", "name"])
+        let mark = try #require(conflicts.first { $0.property == "marks" })
+        try await fleet[1].sync.restore(mark)
+        try await fleet.settle()
+        for device in fleet.devices {
+            let names = try device.save { _ in
+                let marks = try device.object("Folder", "f")?.value(forKey: "marks") as? Set<NSManagedObject>
+                return Set(marks?.compactMap { $0.value(forKey: "name") as? String } ?? [])
+            }
+            #expect(names == ["s", "t"])
+        }
+    }
+
     @Test(arguments: DeletionRule.allCases)
     func theDeviceThatDeletedKeepsALateEdit(_ rule: DeletionRule) async throws {
         let fleet = try await fleet(rule)

@@ -129,7 +129,9 @@ final class CaptureStack {
 
 extension ObjectState {
     /// The values of the state's properties, without their stamps.
-    var shown: [String: SyncValue] { properties.compactMapValues(\.value) }
+    var shown: [String: SyncValue] {
+        properties.reduce(into: [:]) { $0[$1.key] = $1.value.value }
+    }
 
     func edge(_ relationship: String, _ destination: GlobalID?) -> EdgeState? {
         destination.flatMap { edges[Edge(relationship, $0)] }

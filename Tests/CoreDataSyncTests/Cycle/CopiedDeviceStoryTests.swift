@@ -61,6 +61,23 @@ import Testing
         try expect(18, kitchen, phone)
     }
 
+    /// Before the backup this device had received something and sent nothing.
+    @Test func aStateOfBeforeTheFirstSegmentKeepsEditsOfDeletedObjects() async throws {
+        try phone.save { _ in _ = phone.new("Order", ["name": "a"]) }
+        try await settle(kitchen, phone)
+        let backup = try kitchen.backUp(withSidecar: true)
+        try kitchen.save { _ in try kitchen.delete("Order", "a") }
+        try await settle(kitchen, phone)
+        #expect(try phone.names("Order").isEmpty)
+        try kitchen.putBack(backup)
+        try kitchen.set("Order", "a", ["name": "b"])
+        try await settle(kitchen, phone)
+        #expect(try kitchen.contents() == phone.contents())
+        #expect(try kitchen.names("Order").isEmpty)
+        let conflicts = try await kitchen.sync.conflicts()
+        #expect(conflicts.map(\.property) == ["name"] && conflicts.map(\.losing) == ["b"])
+    }
+
     @Test(arguments: [true, false]) func aCopyAndItsOriginalBothAdd(copyIsFirst: Bool) async throws {
         try await start()
         let backup = try kitchen.backUp(withSidecar: true)

@@ -23,6 +23,9 @@ import Testing
             #expect(error.localizedDescription.contains("phone' was removed from its coordinator"))
         }
         await #expect(throws: CocoaError.self) { try await sync.start() }
+        // It cannot leave either, and nothing is forgotten.
+        let error = await #expect(throws: CocoaError.self) { try await sync.leave(tellingOthers: false) }
+        #expect(error?.code.rawValue == 134070 && sync.sidecar.settings.token != nil)
         try phone.open()
         try await settle(kitchen, phone)
         #expect(try kitchen.text("Unit", "kg", "name") == "kg")

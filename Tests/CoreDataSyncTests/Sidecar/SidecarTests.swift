@@ -91,9 +91,9 @@ import Testing
         var change = SidecarChange()
         change.entries = [entry(100_000)]
         for number in 1...count {
-            change.newEntries.begin(
-                id(number), EntryPlace.make(root: root, key: Int64(number)), prefix, digests: unit.values.count)
-            for value in unit.values.indices { change.newEntries.add(digest: UInt32(number + value)) }
+            change.newEntries.append(
+                id(number), EntryPlace.make(root: root, key: Int64(number)), prefix,
+                unit.values.indices.map { UInt32(number + $0) })
         }
         try sidecar.write(change)
         #expect(try sidecar.counts().entries == count + 1)
