@@ -16,6 +16,8 @@ final class AccessCheck: SaveParticipation {
     let access: CompiledAccess
     let store: any TransactionReading
     private let isBatch: Bool
+    /// The rows that are deleted only for a trial, and are not checked; `nil` for a save. See ``ConstraintTrial``.
+    private let leaving: Set<RowKey>?
     /// The rows that the transaction has inserted: what refers to them needs no right to read them.
     private(set) var inserted: Set<RowKey> = []
     /// The rows that statements of a batch update changed, and the columns.
@@ -23,10 +25,13 @@ final class AccessCheck: SaveParticipation {
 
     var model: CompiledModel { access.model }
 
-    init(_ access: CompiledAccess, _ store: any TransactionReading, isBatch: Bool) {
+    init(
+        _ access: CompiledAccess, _ store: any TransactionReading, isBatch: Bool, leaving: Set<RowKey>? = nil
+    ) {
         self.access = access
         self.store = store
         self.isBatch = isBatch
+        self.leaving = leaving
     }
 
     var wantsKeys: Bool { true }
@@ -47,7 +52,13 @@ final class AccessCheck: SaveParticipation {
         try checkNewInsertions(changes)
         try checkNewUpdates(changes)
         try checkLinks(changes, isNew: true)
-        if !isBatch { try checkReferences(to: changes.deletions.map(\.key)) }
+        if !isBatch { try checkReferences(to: staying(changes.deletions).map(\.key)) }
+    }
+
+    /// Returns the deletions that are part of the save.
+    private func staying(_ deletions: [ChangeSet.Deletion]) -> [ChangeSet.Deletion] {
+        guard let leaving else { return deletions }
+        return deletions.filter { !leaving.contains($0.key) }
     }
 
     /// Rows that one statement deletes satisfy the rules already: they are the condition of the statement.
@@ -67,6 +78,11 @@ final class AccessCheck: SaveParticipation {
             }
             try checkStoredDestinations(noted.keys, noted.columns, entity)
         }
+        if let leaving {
+            // A server reports the failures of the statements with the next result.
+            if let row = leaving.first { _ = try stored([row.primaryKey], of: row.entity) }
+            throw TrialEnd()
+        }
     }
 
     // MARK: Questions
@@ -75,6 +91,25 @@ final class AccessCheck: SaveParticipation {
     func require(_ verb: AccessVerb, _ keys: [RowKey], _ entity: Int, isNew: Bool = false) throws {
         guard !keys.isEmpty else { return }
         try require(access.condition(verb, entity), keys) { access.denied(verb, entity, isNew: isNew) }
+    }
+
+    /// Throws unless the accessor may update the rows, all of one entity, and the properties that change in them.
+    ///
+    /// - Parameter isNew: whether the rules are asked of the new rows, or of the old ones.
+    private func requireUpdates(_ updates: [ChangeSet.Update], _ entity: Int, isNew: Bool) throws {
+        let kinds = model.entities[entity].rowLayout.kinds
+        var changed: [RowKey] = []
+        var bySlot: [Int: [RowKey]] = [:]
+        for update in updates {
+            // Members of a to-many are no values of the row, which only gets a new version.
+            let slots = slots(of: update.changedColumns(kinds), entity)
+            if slots.isEmpty { continue }
+            let key = (isNew ? update.new : update.old).key
+            changed.append(key)
+            for slot in slots { bySlot[slot, default: []].append(key) }
+        }
+        try require(.update, changed, entity, isNew: isNew)
+        for (slot, keys) in bySlot { try requireProperty(slot, keys, entity, isNew: isNew) }
     }
 
     /// Throws unless the rule of the property, if it has one, allows to update it in all of the rows.
@@ -128,23 +163,12 @@ final class AccessCheck: SaveParticipation {
     private func checkOldUpdates(_ changes: ChangeSet) throws {
         for (entity, updates) in Dictionary(grouping: changes.updates, by: \.old.entity) {
             try requireVisible(updates.map { ($0.old.key, $0.old.version) }, entity, .update)
-            let kinds = model.entities[entity].rowLayout.kinds
-            var changed: [RowKey] = []
-            var bySlot: [Int: [RowKey]] = [:]
-            for update in updates {
-                // Members of a to-many are no values of the row, which only gets a new version.
-                let slots = slots(of: update.changedColumns(kinds), entity)
-                if slots.isEmpty { continue }
-                changed.append(update.old.key)
-                for slot in slots { bySlot[slot, default: []].append(update.old.key) }
-            }
-            try require(.update, changed, entity)
-            for (slot, keys) in bySlot { try requireProperty(slot, keys, entity, isNew: false) }
+            try requireUpdates(updates, entity, isNew: false)
         }
     }
 
     private func checkOldDeletions(_ changes: ChangeSet) throws {
-        for (entity, deletions) in Dictionary(grouping: changes.deletions, by: \.key.entity) {
+        for (entity, deletions) in Dictionary(grouping: staying(changes.deletions), by: \.key.entity) {
             try requireVisible(deletions.map { ($0.key, $0.version) }, entity, .delete)
             let keys = deletions.map(\.key)
             try require(.delete, keys, entity)
@@ -194,17 +218,7 @@ final class AccessCheck: SaveParticipation {
 
     private func checkNewUpdates(_ changes: ChangeSet) throws {
         for (entity, updates) in Dictionary(grouping: changes.updates, by: \.new.entity) {
-            let kinds = model.entities[entity].rowLayout.kinds
-            var changed: [RowKey] = []
-            var bySlot: [Int: [RowKey]] = [:]
-            for update in updates {
-                let slots = slots(of: update.changedColumns(kinds), entity)
-                if slots.isEmpty { continue }
-                changed.append(update.new.key)
-                for slot in slots { bySlot[slot, default: []].append(update.new.key) }
-            }
-            try require(.update, changed, entity, isNew: true)
-            for (slot, keys) in bySlot { try requireProperty(slot, keys, entity, isNew: true) }
+            try requireUpdates(updates, entity, isNew: true)
             try checkDestinations(updates.map { ($0.old, $0.new) }, entity)
             try checkOwners(updates.map { ($0.old, $0.new) }, entity)
         }

@@ -57,21 +57,27 @@ final class AccessRestriction: ContextRestriction {
         guard let secured = store as? any SecuredSource else {
             throw AccessError(reason: "The store \(store.identifier) cannot be restricted, and nothing was saved")
         }
+        var attempted: ChangeSet?
         do {
             return try secured.save(
                 keys: keys,
                 build: { keys in
                     var changes = try build(keys)
                     try HiddenValues(access, secured).restore(in: &changes)
+                    attempted = changes
                     return changes
                 }, beforeCommit: beforeCommit, checkedBy: { AccessCheck(self.access, $0, isBatch: false) })
         } catch let failure as SaveFailure {
-            throw try visible(failure, in: secured)
+            guard case .constraints(let violations) = failure, let attempted else {
+                throw try visible(failure, in: secured)
+            }
+            throw try visible(ConstraintTrial(access, secured).answer(to: violations, of: attempted), in: secured)
         }
     }
 
-    /// Returns the failure without rows and values that the accessor may not read.
-    private func visible(_ failure: SaveFailure, in store: any SecuredSource) throws -> any Error {
+    /// Returns the error without rows and values that the accessor may not read.
+    private func visible(_ error: any Error, in store: any SecuredSource) throws -> any Error {
+        guard let failure = error as? SaveFailure else { return error }
         let source = RestrictedSource(store, access, refusal: nil)
         switch failure {
         case .conflicts(let conflicts):
@@ -85,19 +91,7 @@ final class AccessRestriction: ContextRestriction {
                     }
                     return conflict
                 })
-        case .constraints(let violations):
-            for violation in violations where violation.isExistingStored {
-                let root = model.entities[violation.existing.entity].root
-                if try source.row(violation.existing.primaryKey, root: root, staleness: 0) != nil { continue }
-                let entity = model.entities[violation.entity]
-                let names = violation.slots.map { entity.properties[$0].name }.joined(separator: ", ")
-                return CocoaError(
-                    CocoaError.Code(rawValue: NSManagedObjectConstraintMergeError),
-                    userInfo: [
-                        NSLocalizedDescriptionKey:
-                            "Values of \(names) of entity '\(entity.name)' must be unique and are taken. Set other values."
-                    ])
-            }
+        case .constraints:
             return failure
         }
     }
