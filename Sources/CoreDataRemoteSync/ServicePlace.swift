@@ -2,27 +2,39 @@ import CoreDataRemote
 import CoreDataSync
 import Foundation
 
-/// A group of a service as a place: the devices of its members synchronise through `coredata-service`.
+/// A service as a place: devices synchronise through `coredata-service`, with the objects that it serves, or with the
+/// devices of a group.
 ///
 ///     let session = try await ServiceSession.signIn(
 ///         to: URL(string: "https://groceries.example.com")!, name: "ann", password: password, device: "Kitchen")
+///     let sync = try Sync(container, to: ServicePlace(session: session), device: "Kitchen")
+///
+/// With the served objects, the store gets what the session's account may read, and the service takes what the account
+/// may change. What it does not take is replaced by the service's value, and is in the journal (``Sync/conflicts()``)
+/// with the reason `refused`. Objects that the account may read no more leave the store. The service must have been
+/// started with `--sync`, and reads the files: the place cannot be sealed.
+///
 ///     let home = try await session.person().memberships[0]
 ///     let place = ServicePlace(session: session, group: home.groupID)
-///     let sync = try Sync(container, to: place, device: "Kitchen")
 ///
-/// Members of the group read all of its files, owners and editors create them, and each account deletes only its own.
-/// The device of a viewer receives; what it changes itself waits. The service keeps the files and does not open them:
-/// wrap the place in a ``CoreDataSync/SealedPlace`` to hide the contents from the people who run it.
+/// With a group, the service does not open the files, and permissions of the model do not apply. Members of the group
+/// read all of its files, owners and editors create them, and each account deletes only its own. The device of a viewer
+/// receives; what it changes itself waits. Wrap the place in a ``CoreDataSync/SealedPlace`` to hide the contents from
+/// the people who run the service.
 ///
 /// The service tells the place of changes while the place is observed, so that other devices see a change within a
 /// second or two. Requests that fail for a moment are sent up to four times.
 public struct ServicePlace: SyncPlace {
     private let session: ServiceSession
-    private let group: UUID
+    /// The address of the files, without a slash at its end.
+    private let address: String
+
+    /// Makes a place of the objects that the service serves.
+    public init(session: ServiceSession) { (self.session, address) = (session, "/sync") }
 
     /// Makes a place of a group of which the session's account is a member.
     public init(session: ServiceSession, group: UUID) {
-        (self.session, self.group) = (session, group)
+        (self.session, address) = (session, "/groups/\(group.uuidString)")
     }
 
     /// The names of the folders, or of the files in one folder.
@@ -49,8 +61,7 @@ public struct ServicePlace: SyncPlace {
 
     /// Creates a file. The service stores it completely or not at all.
     public func create(_ file: String, in folder: String, _ data: Data) async throws -> Bool {
-        try PlaceName.check(file, folder)
-        if data.isEmpty { throw SyncPlaceError(.invalidName, "A file of a place is not empty: '\(file)'.") }
+        try PlaceName.check(file, folder, creating: data)
         let trouble = trouble(.created, folder, file)
         return try await trouble.converting {
             let reply = try await session.send(
@@ -98,7 +109,7 @@ public struct ServicePlace: SyncPlace {
     /// The service answers when the revision is another one, or after half a minute; `nil` after a failure.
     private func revision(after known: Int64?) async -> Int64? {
         struct Revision: Decodable { let revision: Int64 }
-        let path = "/groups/\(group.uuidString)/changes?after=\(known ?? -1)"
+        let path = "\(address)/changes?after=\(known ?? -1)"
         guard let answer = try? await session.send("GET", path).answer, answer.isSuccess else { return nil }
         return (try? JSONDecoder().decode(Revision.self, from: answer.body))?.revision
     }
@@ -113,12 +124,18 @@ public struct ServicePlace: SyncPlace {
     }
 
     private func path(_ names: String?...) -> String {
-        names.reduce("/groups/\(group.uuidString)/files") { path, name in name.map { "\(path)/\($0)" } ?? path }
+        names.reduce("\(address)/files") { path, name in name.map { "\(path)/\($0)" } ?? path }
     }
 
     /// The service's own words, where it has some.
     private func error(_ trouble: RemoteTrouble, _ answer: RemoteConnection.Answer) -> SyncPlaceError {
         guard let problem = ServiceProblem(answer) else { return trouble.error(answer) }
+        if answer.status == 404, address == "/sync" {
+            return SyncPlaceError(
+                .unavailable,
+                "\(session.place) does not synchronise its objects with devices. It must be started with --sync, or the place must name a group."
+            )
+        }
         let reason: SyncPlaceError.Reason =
             switch answer.status {
             // A group of others looks as if it did not exist.

@@ -16,7 +16,7 @@ import Synchronization
 /// Use an `https` address for any service that is not on your own machine: every request contains the token.
 public final class ServiceSession: Sendable {
     /// The service in messages.
-    let place: String
+    package let place: String
     private let address: RemoteAddress
     private let connection: RetryingConnection
     private let state: Mutex<State>
@@ -50,7 +50,19 @@ public final class ServiceSession: Sendable {
         state.withLock { $0.onRenewal = body }
     }
 
+    /// The address of the service.
+    package var serviceURL: URL { address.url }
+
     // MARK: Requests
+
+    /// Sends a request with the token, and returns the answer, whatever its status is.
+    ///
+    /// - Throws: `RemoteFailure` if there is no answer, or `CancellationError`.
+    package func answer(
+        to method: String, _ path: String, headers: [String: String], _ content: RemoteConnection.Content
+    ) async throws -> RemoteConnection.Answer {
+        try await send(method, path, headers: headers, content).answer
+    }
 
     /// Sends a request with the token; a new token in the answer replaces it.
     func send(
@@ -125,7 +137,7 @@ public struct ServiceError: LocalizedError, Hashable, Sendable {
     /// The message.
     public var errorDescription: String? { message }
 
-    init(status: Int, type: String, message: String) {
+    package init(status: Int, type: String, message: String) {
         (self.status, self.type, self.message) = (status, type, message)
     }
 

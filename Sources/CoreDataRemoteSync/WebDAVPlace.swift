@@ -78,8 +78,7 @@ public struct WebDAVPlace: SyncPlace {
 
     /// Creates a file with all its contents, or not at all.
     public func create(_ file: String, in folder: String, _ data: Data) async throws -> Bool {
-        try PlaceName.check(file, folder)
-        if data.isEmpty { throw SyncPlaceError(.invalidName, "A file of a place is not empty: '\(file)'.") }
+        try PlaceName.check(file, folder, creating: data)
         let trouble = trouble(.created, folder, file)
         return try await trouble.converting {
             if try await exists(file, folder, trouble) { return false }
