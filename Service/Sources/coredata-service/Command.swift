@@ -21,6 +21,11 @@ import Foundation
     @Option(help: "The store of accounts and groups; by default a file beside the store.")
     var accounts: String?
 
+    @Option(
+        name: .customLong("sync"),
+        help: "Let devices synchronise with the store: a folder for the service's replica of each account.")
+    var syncFolder: String?
+
     @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
@@ -39,6 +44,15 @@ import Foundation
     @Flag(name: .customLong("behind-proxy"), help: "Trust the address that a proxy adds to X-Forwarded-For.")
     var isBehindProxy = false
 
+    @Option(help: "The command that sends a mail, which it reads from its standard input: '/usr/sbin/sendmail -t -i'.")
+    var mailCommand: String?
+
+    @Option(help: "The sender of mails: 'Groceries <no-reply@example.com>'.")
+    var mailFrom: String?
+
+    @Option(help: "The page to which links in mails lead: 'https://example.com/links', which is this service's own.")
+    var linkPage: String?
+
     @Flag(help: "Write a line for each request.")
     var verbose = false
 
@@ -51,11 +65,15 @@ import Foundation
     func run() async throws {
         var options = ServiceProgram.Options(model: URL(fileURLWithPath: model), store: store)
         options.accounts = accounts
+        options.syncFolder = syncFolder.map { URL(fileURLWithPath: $0) }
         options.host = host
         options.port = check ? 0 : port
         options.migrates = !forbidsMigration
         options.metricsToken = metricsToken ?? ProcessInfo.processInfo.environment["METRICS_TOKEN"]
         options.isBehindProxy = isBehindProxy
+        options.mailCommand = mailCommand
+        options.mailSender = mailFrom
+        options.linkPage = linkPage.flatMap { URL(string: $0) }
         options.isVerbose = verbose
         do {
             let program = try await ServiceProgram(options)

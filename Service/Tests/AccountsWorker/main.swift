@@ -1,6 +1,10 @@
 import CoreDataAccounts
 import Foundation
 
+#if PostgreSQL
+    import CoreDataPostgreSQL
+#endif
+
 // A second process on a store of accounts, for tests. It opens the store, says "ready", waits for a line, and works:
 //
 //     AccountsWorker STORE sign-up NAME COUNT          makes accounts NAME-1, NAME-2, … and prints each with its right
@@ -20,7 +24,18 @@ let password = "a lamp under the stairs"
 let client = Client(address: "192.0.2.1", device: "worker")
 let arguments = CommandLine.arguments.dropFirst().map { $0 }
 guard arguments.count >= 3 else { fatalError("usage: AccountsWorker STORE COMMAND ARGUMENTS") }
-let accounts = try Accounts(at: URL(fileURLWithPath: arguments[0]), settings: settings)
+/// The place of the store: a file, or a database.
+func place(_ text: String) -> URL {
+    #if PostgreSQL
+        if text.hasPrefix("postgresql://"), let url = URL(string: text) {
+            PostgreSQLStore.register()
+            return url
+        }
+    #endif
+    return URL(fileURLWithPath: text)
+}
+
+let accounts = try Accounts(at: place(arguments[0]), settings: settings)
 say("ready")
 _ = readLine()
 

@@ -7,7 +7,8 @@ import Foundation
 /// Account ──▶▶ Session ──▶▶ Token        Attempt    tries by key
 ///    │  │ └──▶▶ Link                      Event      audit trail
 ///    │  └─────▶▶ Invitation ◀◀─┐          Landmark   makes transactions conflict
-///    └────────▶▶ Membership ◀◀─ Group ──▶▶ File   what devices leave for each other
+///    ├────────▶▶ Membership ◀◀─ Group ──▶▶ File   what devices leave for each other
+///    └──▶ DevicePlace ──▶▶ DeviceFile   what devices and the service leave for each other
 /// ```
 ///
 /// A change that depends on rows that it does not write also changes the `revision` of the account or group above them.
@@ -26,6 +27,8 @@ enum AccountsModel {
             event
             landmark
             file
+            devicePlace
+            deviceFile
         }
     }
 
@@ -44,6 +47,7 @@ enum AccountsModel {
             ModelRelationship("links", to: "Link", inverse: "account", .toMany(), deleteRule: .cascade)
             ModelRelationship("memberships", to: "Membership", inverse: "account", .toMany(), deleteRule: .cascade)
             ModelRelationship("invitations", to: "Invitation", inverse: "creator", .toMany(), deleteRule: .cascade)
+            ModelRelationship("devicePlace", to: "DevicePlace", inverse: "account", deleteRule: .cascade)
             ModelConstraint("id")
             ModelConstraint("nameKey")
             ModelConstraint("email")

@@ -1,3 +1,5 @@
+import CoreDataJSON
+
 // The JSON Schemas of entities and other parts of an OpenAPI document.
 extension OpenAPIDocument {
     static let uuid: JSONValue = ["type": "string", "format": "uuid"]

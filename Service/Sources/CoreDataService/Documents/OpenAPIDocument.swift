@@ -1,6 +1,11 @@
+import CoreDataJSON
+
 /// The OpenAPI 3.1 document of a served model: `GET /openapi.json`.
 enum OpenAPIDocument {
-    static func json(_ model: ServedModel, name: String, limits: ServiceLimits) -> JSONValue {
+    /// - Parameter hasAccounts: whether the service has the routes of accounts and files.
+    static func json(
+        _ model: ServedModel, name: String, limits: ServiceLimits, hasAccounts: Bool = false
+    ) -> JSONValue {
         var paths: [JSONValue.Member] = []
         var schemas: [JSONValue.Member] = [.init("Problem", problem)]
         for entity in model.names.compactMap({ model.entities[$0] }) {
@@ -8,6 +13,10 @@ enum OpenAPIDocument {
             if !entity.isAbstract { schemas.append(.init(entity.name + ".new", input(entity, isNew: true))) }
             schemas.append(.init(entity.name + ".changes", input(entity, isNew: false)))
             paths += self.paths(entity, model, limits)
+        }
+        if hasAccounts {
+            schemas += accountSchemas
+            paths += accountPaths + filePaths
         }
         paths.append(.init("/api", ["post": changes]))
         paths.append(.init("/schema", ["get": plain("schema", "The served model and its rules")]))
@@ -49,6 +58,7 @@ enum OpenAPIDocument {
                     "include", "Relationships whose objects are answered in the place of their IDs.",
                     ["type": "string", "maxLength": 300]
                 ),
+                arguments,
                 query("after", "The next of the page before.", ["type": "string", "maxLength": 2000]),
                 query(
                     "limit", "The number of objects.",
@@ -122,7 +132,10 @@ enum OpenAPIDocument {
                     "operationId": .string("update" + name), "tags": [.string(name)],
                     "summary": .string("Changes an object of \(name)"),
                     "parameters": [ifMatch, key], "requestBody": body(reference(name + ".changes")),
-                    "responses": responses([("200", "The object.", reference(name))]),
+                    "responses": responses([
+                        ("200", "The object.", reference(name)),
+                        ("204", "The object was changed; it is not asked for, or may not be read.", nil),
+                    ]),
                 ]),
             .init(
                 "delete",
@@ -206,9 +219,19 @@ enum OpenAPIDocument {
 
     // MARK: Parts
 
-    private static func query(_ name: String, _ description: String, _ schema: JSONValue) -> JSONValue {
+    static func query(_ name: String, _ description: String, _ schema: JSONValue) -> JSONValue {
         ["name": .string(name), "in": "query", "description": .string(description), "schema": schema]
     }
+
+    /// The arguments of `where`: each property of the object is a parameter of its own.
+    private static let arguments: JSONValue = [
+        "name": "arguments", "in": "query", "style": "form", "explode": true,
+        "description": "The values of $name in where, as arg.name; several of one name are a list.",
+        "schema": [
+            "type": "object", "propertyNames": ["pattern": "^arg\\.[A-Za-z_][A-Za-z0-9_]{0,20}$"], "maxProperties": 5,
+            "additionalProperties": ["type": "string", "maxLength": 100],
+        ],
+    ]
 
     private static func header(_ name: String, _ description: String) -> JSONValue {
         ["name": .string(name), "in": "header", "description": .string(description), "schema": ["type": "string"]]
@@ -219,7 +242,7 @@ enum OpenAPIDocument {
     private static let key = header(
         "Idempotency-Key", "A retry with the same key changes nothing, and gets the same answer.")
 
-    private static func body(_ schema: JSONValue) -> JSONValue {
+    static func body(_ schema: JSONValue) -> JSONValue {
         ["required": true, "content": ["application/json": ["schema": schema]]]
     }
 
@@ -231,7 +254,7 @@ enum OpenAPIDocument {
     }
 
     /// Each request may fail with a problem.
-    private static func responses(
+    static func responses(
         _ answers: [(status: String, description: String, schema: JSONValue?)], extra: [JSONValue.Member] = []
     ) -> JSONValue {
         var members = extra

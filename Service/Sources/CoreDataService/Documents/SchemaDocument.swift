@@ -1,3 +1,5 @@
+import CoreDataJSON
+
 /// The model as clients see it, for programs: `GET /schema`.
 enum SchemaDocument {
     static func json(_ model: ServedModel, rules: (String) -> [EntityRule]) -> JSONValue {

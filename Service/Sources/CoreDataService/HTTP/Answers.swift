@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -60,7 +61,7 @@ extension HTTPFields {
         self[.resourcePolicy] = "same-origin"
         self[.contentSecurityPolicy] =
             isPage
-            ? "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+            ? "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
             : "default-src 'none'; frame-ancestors 'none'"
         if self[.cacheControl] == nil { self[.cacheControl] = "no-store" }
     }

@@ -13,9 +13,18 @@ enum BodyCollector {
         return try await withThrowingTaskGroup(of: [UInt8]?.self) { group in
             group.addTask {
                 var bytes: [UInt8] = []
-                for try await piece in body {
-                    guard bytes.count + piece.readableBytes <= limit else { throw Problem.tooLarge(what, limit: limit) }
-                    bytes += piece.readableBytesView
+                do {
+                    for try await piece in body {
+                        guard bytes.count + piece.readableBytes <= limit else {
+                            throw Problem.tooLarge(what, limit: limit)
+                        }
+                        bytes += piece.readableBytesView
+                    }
+                } catch let error as Problem { throw error } catch is CancellationError {
+                    throw CancellationError()
+                } catch {
+                    // The parser refuses its framing, or the client has closed the connection.
+                    throw Problem.body("\(what) did not arrive as a whole.")
                 }
                 return bytes
             }

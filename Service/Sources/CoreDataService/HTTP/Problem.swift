@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// An error as RFC 9457 describes it: what failed, on which entity and property, why, and what to do.
@@ -106,6 +107,18 @@ extension Problem {
 
     package static let changed = Problem(
         412, "changed", "The object has changed", "Its ETag is not the one of If-Match: read it again.")
+
+    package static let weakTag = Problem(
+        412, "changed", "The tag is weak",
+        "A weak tag in If-Match never matches: send the _version of the object in quotes. A proxy that compresses answers "
+            + "makes their tags weak.")
+
+    package static let exists = Problem(
+        412, "exists", "The value exists", "If-None-Match excludes it: send If-Match with its ETag to replace it.")
+
+    package static let storeMoved = Problem(
+        503, "store", "The store cannot be reached",
+        "Its file was moved or replaced while the service ran. Nothing was changed.", headers: ["Retry-After": "10"])
 
     package static let busy = Problem(
         503, "busy", "The service is busy", "Nothing was changed. Try again in some seconds.",

@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 
 /// A value that an attribute cannot have, in words.
@@ -22,12 +23,42 @@ extension AttributeForm {
             return text
         case (.boolean, .boolean(let value)): return NSNumber(value: value)
         case (.composite(let elements), .object(let members)): return try Self.composite(elements, members)
+        case (.double, .string(let text)), (.float, .string(let text)):
+            guard let value = Self.infinity(text) else { break }
+            return NSNumber(value: value)
+        case (.date, .string("Infinity")), (.date, .string("-Infinity")), (.date, .number):
+            return try Self.distantDate(json)
         case (.integer, .number(let text)), (.decimal, .number(let text)), (.decimal, .string(let text)),
             (.double, .number(let text)), (.float, .number(let text)), (.date, .string(let text)),
             (.uuid, .string(let text)), (.uri, .string(let text)), (.bytes, .string(let text)):
             return try value(text: text)
-        default: throw ValueMistake(words: "expected \(words), found \(json.kind)")
+        default: break
         }
+        throw ValueMistake(words: "expected \(words), found \(json.kind)")
+    }
+
+    /// Reads what ``json(_:)`` writes for an infinity.
+    private static func infinity(_ text: String) -> Double? {
+        switch text {
+        case "Infinity": .infinity
+        case "-Infinity": -.infinity
+        default: nil
+        }
+    }
+
+    /// Reads what ``json(_:)`` writes for a date that ISO 8601 does not have: the seconds since 2001.
+    private static func distantDate(_ json: JSONValue) throws(ValueMistake) -> Date {
+        if let seconds = json.string.flatMap(infinity) { return Date(timeIntervalSinceReferenceDate: seconds) }
+        guard case .number(let text) = json, let seconds = Double(text), seconds.isFinite else {
+            throw ValueMistake(words: "expected \(AttributeForm.date.words), found \(json.kind)")
+        }
+        // Within these years a number may be meant as seconds since another date.
+        guard !DateForm.range.contains(seconds) else {
+            throw ValueMistake(
+                words: "a number is a date before the year 1 or after 9999, in seconds since 2001; expected "
+                    + AttributeForm.date.words)
+        }
+        return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
     private static func composite(
@@ -115,7 +146,7 @@ extension AttributeForm {
     package func json(_ value: Any?) -> JSONValue {
         guard let value, !(value is NSNull) else { return .null }
         switch self {
-        case .integer: return (value as? NSNumber).map { .integer($0.int64Value) } ?? .null
+        case .integer: return (value as? NSNumber).map(Self.integer) ?? .null
         case .decimal: return (value as? NSNumber).map { Self.number($0.decimalValue) } ?? .null
         case .double: return (value as? NSNumber).map { Self.number($0.doubleValue) } ?? .null
         case .float:
@@ -128,8 +159,7 @@ extension AttributeForm {
         case .boolean: return (value as? NSNumber).map { .boolean($0.boolValue) } ?? .null
         case .date:
             return (value as? Date).map { date in
-                DateForm.text(date).map { .string($0) }
-                    ?? .number(Self.digits("\(date.timeIntervalSinceReferenceDate)"))
+                DateForm.text(date).map { .string($0) } ?? Self.number(date.timeIntervalSinceReferenceDate)
             } ?? .null
         case .bytes: return (value as? Data).map { .string($0.base64EncodedString()) } ?? .null
         case .uuid: return (value as? UUID).map { .string($0.uuidString) } ?? .null
@@ -141,6 +171,13 @@ extension AttributeForm {
             }
             return .object(elements.map { .init($0.name, $0.form.json(values[$0.name])) })
         }
+    }
+
+    /// A whole number; a sum of more than 64 bits is a double.
+    private static func integer(_ number: NSNumber) -> JSONValue {
+        guard ["d", "f"].contains(String(cString: number.objCType)) else { return .integer(number.int64Value) }
+        let double = number.doubleValue
+        return Int64(exactly: double).map { .integer($0) } ?? Self.number(double)
     }
 
     /// A decimal as JSON's grammar has it.

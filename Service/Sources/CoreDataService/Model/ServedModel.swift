@@ -1,3 +1,5 @@
+import CoreDataJSON
+
 /// The part of a model that a service serves, as values: entities with an identity, and the properties that JSON has.
 package struct ServedModel: Sendable {
     /// The served entities by name.

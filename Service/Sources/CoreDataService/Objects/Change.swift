@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 
 /// A change that a client asks for.
@@ -16,6 +17,8 @@ package struct Change: Sendable {
     package var id: UUID
     /// The tags of which the object must have one.
     package var condition: TagList?
+    /// The tags of which the object must have none.
+    package var exclusion: TagList?
     /// The place of the change in the request.
     package var pointer = ""
 }

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// Turns objects into JSON, on the queue of their context.

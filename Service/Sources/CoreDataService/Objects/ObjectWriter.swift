@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// Applies JSON to an object, on the queue of its context, and collects all mistakes.
@@ -28,7 +29,15 @@ struct ObjectWriter {
             let place = "\(pointer)/\(Self.escaped(member.name))"
             if member.name.hasPrefix("_") {
                 // What an answer contains may be sent back.
-                if member.name == "_entity" || member.name == "_version" { continue }
+                if member.name == "_version" { continue }
+                if member.name == "_entity" {
+                    if member.value.string != entity.name {
+                        note(
+                            place, entity, "_entity",
+                            "the object is of the entity \(entity.name), and that does not change")
+                    }
+                    continue
+                }
                 if member.name == "_id" {
                     let given = member.value.string.flatMap(UUID.init(uuidString:))
                     if given == nil || given != object.value(forKey: entity.identity) as? UUID {
@@ -65,15 +74,21 @@ struct ObjectWriter {
         _ attribute: ServedAttribute, _ json: JSONValue, _ object: NSManagedObject, _ entity: ServedEntity,
         _ place: String, isNew: Bool
     ) {
-        if attribute.isDerived { return note(place, entity, attribute.name, "the store computes it: leave it out") }
-        if attribute.isTransient { return note(place, entity, attribute.name, "it is not stored: leave it out") }
+        if attribute.isDerived || attribute.isTransient {
+            // The value of an answer may be sent back.
+            if !isNew, json == attribute.form.json(object.value(forKey: attribute.name)) { return }
+            return note(
+                place, entity, attribute.name,
+                attribute.isDerived ? "the store computes it: leave it out" : "it is not stored: leave it out")
+        }
         if case .largeBytes = attribute.form {
             if json == .null {
                 object.setValue(nil, forKey: attribute.name)
                 return
             }
             // The address of an answer may be sent back.
-            if !isNew, json.string?.hasSuffix("/" + attribute.name) ?? false { return }
+            let id = (object.value(forKey: entity.identity) as? UUID)?.uuidString ?? ""
+            if !isNew, json.string == "/api/\(entity.name)/\(id)/\(attribute.name)" { return }
             return note(
                 place, entity, attribute.name, "send the bytes by PUT to the object's address, /\(attribute.name)")
         }

@@ -33,6 +33,8 @@ final class ReferenceLookup {
         guard !missing.isEmpty else { return }
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
         request.predicate = NSPredicate(format: "%K IN %@", entity.identity, Array(missing))
+        // A restricted context would read each row by a statement of its own.
+        request.returnsObjectsAsFaults = false
         for object in try context.fetch(request) {
             if let id = object.value(forKey: entity.identity) as? UUID { found[entity.name, default: [:]][id] = object }
         }

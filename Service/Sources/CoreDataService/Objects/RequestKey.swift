@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// An `Idempotency-Key`: the note of a change that was done, so that a retry gets the answer and changes nothing.
@@ -10,17 +11,18 @@ package struct RequestKey: Sendable {
     package let note: String
     private let fingerprint: String
 
-    package static let maximumLength = 200
     /// How long a retry is recognised.
     package static let lifetime: TimeInterval = 24 * 60 * 60
 
     package init(_ key: String, caller: String, method: String, path: String, body: [UInt8]) throws(Problem) {
-        guard !key.isEmpty, key.utf8.count <= Self.maximumLength, key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        // A string of RFC 9651 has quotes.
+        let isQuoted = key.utf8.count > 2 && key.hasPrefix("\"") && key.hasSuffix("\"")
+        guard let id = UUID(uuidString: isQuoted ? String(key.dropFirst().dropLast()) : key) else {
             throw Problem(
                 400, "idempotency-key", "The Idempotency-Key cannot be used",
-                "It has 1 to \(Self.maximumLength) visible ASCII characters, such as a UUID.")
+                "It is a UUID, a new one for each request and the same one for its retries.")
         }
-        note = "\(caller) \(key)"
+        note = "\(caller) \(id.uuidString)"
         var first = Fingerprint()
         for part in [Array(method.utf8), Array(path.utf8), body] { first.add(part) }
         fingerprint = first.text

@@ -39,31 +39,40 @@ package struct RowTags: Sendable {
 package struct TagList: Sendable, Equatable {
     package let isAny: Bool
     package let tags: [String]
+    /// The tags that are not weak. A weak tag does not say that an object is the same in all its parts.
+    private let strong: [String]
 
     /// - Returns: `nil` for a header that is not a list of tags.
     package init?(_ header: String) {
         let text = header.trimmingCharacters(in: .whitespaces)
         if text == "*" {
-            (isAny, tags) = (true, [])
+            (isAny, tags, strong) = (true, [], [])
             return
         }
         var tags: [String] = []
+        var strong: [String] = []
         for part in text.split(separator: ",") {
             var part = part.trimmingCharacters(in: .whitespaces)
-            if part.hasPrefix("W/") { part = String(part.dropFirst(2)) }
+            let isWeak = part.hasPrefix("W/")
+            if isWeak { part = String(part.dropFirst(2)) }
             guard part.count >= 2, part.hasPrefix("\""), part.hasSuffix("\"") else { return nil }
             tags.append(String(part.dropFirst().dropLast()))
+            if !isWeak { strong.append(tags[tags.count - 1]) }
         }
         guard !tags.isEmpty else { return nil }
-        (isAny, self.tags) = (false, tags)
+        (isAny, self.tags, self.strong) = (false, tags, strong)
     }
 
-    /// Whether a tag is in the list. A tag of an answer that contained other objects begins with the one of its row.
+    /// Whether a tag is in the list of an `If-None-Match`: weak tags count.
     package func contains(_ tag: String) -> Bool {
         isAny || tags.contains { $0 == tag }
     }
 
+    /// Whether the tag of a row, or of an answer with that row, is in the list of an `If-Match`: weak tags do not count.
     package func containsRow(_ tag: String) -> Bool {
-        isAny || tags.contains { $0 == tag || $0.hasPrefix(tag + "-") }
+        isAny || strong.contains { $0 == tag || $0.hasPrefix(tag + "-") }
     }
+
+    /// Whether the list has weak tags only, so that ``containsRow(_:)`` is false for every row.
+    package var isWeak: Bool { !isAny && strong.isEmpty }
 }

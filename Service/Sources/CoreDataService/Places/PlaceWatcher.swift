@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Lets requests wait until the files of a group change.
+/// Lets requests wait until the files of a group, or of an account's devices, change.
 ///
 /// A change of this process wakes them at once. For those of other processes on the same store the revision is read
 /// from time to time.
-final class PlaceWatcher: Sendable {
+package final class PlaceWatcher: Sendable {
     private struct State {
         var nextID = 0
         var waiting: [UUID: [Int: CheckedContinuation<Void, Never>]] = [:]
@@ -19,12 +19,12 @@ final class PlaceWatcher: Sendable {
     /// - Parameters:
     ///   - interval: the time between two looks at the store.
     ///   - patience: the longest time that a request waits: shorter than the silence that proxies accept.
-    init(interval: Duration = .seconds(1), patience: Duration = .seconds(25)) {
+    package init(interval: Duration = .seconds(1), patience: Duration = .seconds(25)) {
         (self.interval, self.patience) = (interval, patience)
     }
 
     /// Wakes the requests that wait for a group.
-    func announce(_ group: UUID) {
+    package func announce(_ group: UUID) {
         let waiting = state.withLock { $0.waiting.removeValue(forKey: group) }
         waiting?.values.forEach { $0.resume() }
     }

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// Numbers about many objects: `aggregate=count,sum(price),max(day)&group=unit.name`.

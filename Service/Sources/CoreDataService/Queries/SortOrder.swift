@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 
 /// The order of a list, and the position of an object in it: `sort=aisle,-price`.

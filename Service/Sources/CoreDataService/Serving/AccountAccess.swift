@@ -43,12 +43,10 @@ package struct AccountAccess: AccessControl {
     }
 
     package func makeContext(for caller: Caller) async throws -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        let rules = rules
-        try await context.perform {
+        let context = ServedContext(coordinator)
+        // The queue of a new context has no work, so that nothing waits.
+        try context.performAndWait {
             context.transactionAuthor = caller.id
-            context.undoManager = nil
             try context.restrict(to: rules, as: caller.accessor)
         }
         return context

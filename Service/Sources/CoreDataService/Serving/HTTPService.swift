@@ -12,6 +12,10 @@ package struct HTTPService: Sendable {
     package let port: Int
     package let logger: Logger
 
+    static let headerSize = 64 * 1024
+    static let headerListSize = 128 * 1024
+    static let headerCount = 100
+
     package init(responder: ServiceResponder, host: String, port: Int, logger: Logger) {
         self.responder = responder
         self.host = host
@@ -27,9 +31,10 @@ package struct HTTPService: Sendable {
             responder: responder,
             server: .http1(
                 configuration: .init(
-                    idleTimeout: .seconds(60),
+                    additionalChannelHandlers: [EarlyRefusal()], idleTimeout: .seconds(60),
                     httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 64 * 1024, maxHeaderListSize: 128 * 1024, maxHeaderFieldCount: 100))),
+                        maxHeaderFieldSize: Self.headerSize, maxHeaderListSize: Self.headerListSize,
+                        maxHeaderFieldCount: Self.headerCount))),
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
         let housekeeping = Housekeeping(coordinator: responder.store.coordinator, logger: logger)

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -49,7 +50,7 @@ struct ObjectRoutes: Sendable {
                 fetch.fetchLimit = limit + 1
                 fetch.relationshipKeyPathsForPrefetching = selection.prefetchedKeyPaths
                 let found = try await store.fetch(fetch, in: context)
-                members = try await context.perform {
+                members = try await context.result {
                     var reader = ObjectReader(model: model, tags: tags)
                     let items = try found.value.prefix(limit).map { try reader.json($0, selection) }
                     let next = found.value.count > limit ? order.position(of: found.value[limit - 1]) : nil
@@ -97,7 +98,7 @@ struct ObjectRoutes: Sendable {
             let fetch = Self.fetch(entity, id)
             fetch.relationshipKeyPathsForPrefetching = selection.prefetchedKeyPaths
             let found = try await store.fetch(fetch, in: context)
-            return try await context.perform {
+            return try await context.result {
                 guard let object = found.value.first else { throw Problem.missing(entity.name) }
                 var reader = ObjectReader(model: model, tags: tags)
                 let body = JSONWriter.bytes(try reader.json(object, selection))
@@ -136,9 +137,18 @@ struct ObjectRoutes: Sendable {
         return tags
     }
 
+    /// Refuses conditions that would have no effect.
+    private static func refuseConditions(_ request: Request, _ reason: String) throws(Problem) {
+        for name in [HTTPField.Name.ifMatch, .ifNoneMatch] where request.headers[name] != nil {
+            throw Problem(
+                400, "header", "A header has no meaning here", "\(reason): leave \(name.rawName) out.")
+        }
+    }
+
     // MARK: Changes
 
     func create(_ entity: ServedEntity, _ request: Request, _ caller: Caller) async throws -> Response {
+        try Self.refuseConditions(request, "A new object has no version")
         let (json, bytes) = try await body(request)
         let key = try self.key(request, caller, bytes)
         let change = try Change.creation(json, of: entity, newID: key?.newID(0) ?? UUID())
@@ -158,7 +168,8 @@ struct ObjectRoutes: Sendable {
         }
         let key = try self.key(request, caller, bytes)
         let change = Change(
-            kind: .update(json), entity: entity, id: id, condition: try Self.tags(request, .ifMatch))
+            kind: .update(json), entity: entity, id: id, condition: try Self.tags(request, .ifMatch),
+            exclusion: try Self.tags(request, .ifNoneMatch))
         let (results, isReplayed) = try await store.change(
             [change], caller: caller, key: key, wantsObjects: Self.wantsObject(request, by: true))
         guard let result = results.first else { throw Problem.missing(entity.name) }
@@ -167,12 +178,15 @@ struct ObjectRoutes: Sendable {
 
     func delete(_ entity: ServedEntity, _ id: UUID, _ request: Request, _ caller: Caller) async throws -> Response {
         let key = try self.key(request, caller, [])
-        let change = Change(kind: .delete, entity: entity, id: id, condition: try Self.tags(request, .ifMatch))
+        let change = Change(
+            kind: .delete, entity: entity, id: id, condition: try Self.tags(request, .ifMatch),
+            exclusion: try Self.tags(request, .ifNoneMatch))
         let (_, isReplayed) = try await store.change([change], caller: caller, key: key, wantsObjects: false)
         return Response(status: .noContent, headers: Self.headers(isReplayed))
     }
 
     func changeList(_ request: Request, _ caller: Caller) async throws -> Response {
+        try Self.refuseConditions(request, "Each change has a condition of its own, 'if'")
         let (json, bytes) = try await body(request)
         let key = try self.key(request, caller, bytes)
         let changes = try Change.list(json, in: store.model) { key?.newID($0) ?? UUID() }

@@ -8,20 +8,32 @@ package final class ServedStore: Sendable {
     package let access: any AccessControl
     package let limits: ServiceLimits
     package let tags: RowTags
+    /// The files of the stores, in their places.
+    package let files: StoreFiles
+    /// The entities whose objects, or their values, may be hidden from an account.
+    private let restricted: Set<String>
     private let readers: WorkLimiter
     private let writers: WorkLimiter
     private let values: WorkLimiter
 
     package init(
         coordinator: NSPersistentStoreCoordinator, store: NSPersistentStore, model: ServedModel,
-        access: any AccessControl, limits: ServiceLimits
+        access: any AccessControl, limits: ServiceLimits, accounts: URL? = nil
     ) {
         self.coordinator = coordinator
         self.model = model
         self.access = access
         self.limits = limits
         tags = RowTags(store: store.identifier ?? "")
-        readers = WorkLimiter(count: limits.readers, maximumWaiting: limits.waiting, patience: limits.patience)
+        files = StoreFiles([store.url, accounts].compactMap { $0 })
+        restricted = Set(
+            model.names.filter { name in
+                let reading = access.rules(of: name).filter { $0.verb == "read" }
+                return reading.isEmpty || reading.contains { $0.property != nil || $0.who != "anyone" }
+            })
+        readers = WorkLimiter(
+            count: limits.readers, maximumWaiting: limits.waiting, patience: limits.patience,
+            share: limits.readers / 2)
         writers = WorkLimiter(count: limits.writers, maximumWaiting: limits.waiting, patience: limits.patience)
         values = WorkLimiter(count: limits.values, maximumWaiting: limits.waiting, patience: limits.patience)
     }
@@ -39,7 +51,8 @@ package final class ServedStore: Sendable {
     package func reading<R: Sendable>(
         _ caller: Caller, _ body: (NSManagedObjectContext) async throws -> R
     ) async throws -> R {
-        try await readers.run {
+        // Visitors have no name by which they could be told apart.
+        try await readers.run(for: caller.accessor.account?.uuidString) {
             let context = try await access.makeContext(for: caller)
             return try await body(context)
         }
@@ -54,10 +67,10 @@ package final class ServedStore: Sendable {
     package func fetch<R: NSFetchRequestResult>(
         _ request: NSFetchRequest<R>, in context: NSManagedObjectContext
     ) async throws -> Passed<[R]> {
-        let passed = Passed(NSAsynchronousFetchRequest(fetchRequest: request))
+        let passed = Passed(request)
         let time = limits.statementTime
         return try await withThrowingTaskGroup(of: Passed<[R]>?.self) { group in
-            group.addTask { Passed(try await passed.value.results(in: context)) }
+            group.addTask { try await context.found(by: passed) }
             group.addTask {
                 try? await Task.sleep(for: time)
                 return nil
@@ -107,10 +120,11 @@ package final class ServedStore: Sendable {
         _ changes: [Change], _ caller: Caller, _ key: RequestKey?, _ wantsObjects: Bool
     ) async throws -> [ChangeResult] {
         let context = try await access.makeContext(for: caller)
-        let (model, tags) = (model, tags)
-        return try await context.perform {
+        let run = ChangeRun(
+            context: context, model: model, tags: tags, wantsObjects: wantsObjects, restricted: restricted)
+        return try await context.result {
             context.transactionNote = key?.makeNote(changes)
-            return try ChangeRun(context: context, model: model, tags: tags, wantsObjects: wantsObjects).run(changes)
+            return try run.run(changes)
         }
     }
 
@@ -119,7 +133,7 @@ package final class ServedStore: Sendable {
         var results = try key.results(note)
         let context = try await access.makeContext(for: caller)
         let (model, tags, noted) = (model, tags, results)
-        results = try await context.perform {
+        results = try await context.result {
             let lookup = ReferenceLookup(context, model)
             var reader = ObjectReader(model: model, tags: tags)
             return try noted.map { result in

@@ -14,9 +14,9 @@ public struct ServiceLimits: Sendable {
     public var pageSize = 100
     /// The greatest number of objects of a page.
     public var maximumPageSize = 1000
-    /// The number of requests that read the store at once: one processor stays free for those that need no statement, and
-    /// for the end of statements that take too long.
-    public var readers = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
+    /// The number of requests that read the store at once. Each has a thread, so that a statement that runs until
+    /// ``statementTime`` leaves the others to other requests.
+    public var readers = max(4, min(8, ProcessInfo.processInfo.activeProcessorCount))
     /// The number of requests that change the store at once: SQLite writes for one of them at a time.
     public var writers = 1
     /// The number of large values in memory at once.

@@ -32,10 +32,20 @@ public final class ServiceProgram: Sendable {
         /// Whether a proxy in front of the service is trusted to tell the client's address in `X-Forwarded-For`. It
         /// must use TLS: cookies of sessions are then `Secure`.
         public var isBehindProxy = false
+        /// The command that sends a mail, which it gets on its standard input: `/usr/sbin/sendmail -t -i`. Without one
+        /// there are no e-mail addresses.
+        public var mailCommand: String?
+        /// The sender of mails: `Groceries <no-reply@example.com>`.
+        public var mailSender: String?
+        /// The page to which links in mails lead, with the token behind `#`: the service's own is at `/links`.
+        public var linkPage: URL?
         /// Whether a line is written for each request.
         public var isVerbose = false
         /// The cost that a request may have.
         public var limits = ServiceLimits()
+        /// The folder of the replicas through which devices synchronise with the store; `nil` for a service that does
+        /// not offer it.
+        public var syncFolder: URL?
         /// Rules that replace those of the model, key by key.
         public var rules: (@Sendable (inout AccessRules.Builder) -> Void)?
 
@@ -51,6 +61,7 @@ public final class ServiceProgram: Sendable {
     private let logger: Logger
     private let store: URL
     private let accounts: Accounts
+    private let hub: SyncHub?
 
     /// Opens the stores: makes them, or migrates an older one.
     ///
@@ -58,7 +69,7 @@ public final class ServiceProgram: Sendable {
     public init(_ options: Options) async throws {
         self.options = options
         var logger = Logger(label: "coredata-service") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = options.isVerbose ? .info : .warning
+        logger.logLevel = options.isVerbose ? .info : .notice
         self.logger = logger
         let model = try NSManagedObjectModel.load(contentsOf: options.model)
         store = try StoreOpening.url(options.store)
@@ -75,25 +86,42 @@ public final class ServiceProgram: Sendable {
         }
         let (coordinator, opened) = try await StoreOpening.open(
             model, at: store, migrates: options.migrates)
-        accounts = try Accounts(at: accountsStore)
+        let name = options.model.deletingPathExtension().lastPathComponent
+        accounts = try Accounts(at: accountsStore, delivery: try Self.delivery(options, name))
         var credentials = SessionCredentials()
         credentials.usesTLS = options.isBehindProxy
         let access = AccountAccess(
             coordinator: coordinator, rules: rules, accounts: accounts, credentials: credentials)
         var settings = ServiceResponder.Settings()
-        settings.name = options.model.deletingPathExtension().lastPathComponent
+        settings.name = name
+        settings.hasAccounts = true
+        settings.hasLinkPage = options.mailCommand != nil
         settings.metricsToken = options.metricsToken
         settings.isBehindProxy = options.isBehindProxy
         let routes = AccountRoutes(accounts, credentials: credentials, limits: options.limits)
         let places = PlaceRoutes(accounts: accounts, limits: options.limits, access: access)
+        let watcher = PlaceWatcher()
+        if let folder = options.syncFolder {
+            hub = try SyncHub(
+                SyncHub.Settings(folder: folder), coordinator: coordinator, store: opened, model: served, rules: rules,
+                accounts: accounts, logger: logger
+            ) { watcher.announce($0) }
+        } else {
+            hub = nil
+        }
+        let devices: HubRoutes? =
+            if let hub {
+                HubRoutes(hub: hub, accounts: accounts, watcher: watcher, limits: options.limits, access: access)
+            } else { nil }
         settings.extra = { request, context in
             if let response = try await routes.answer(request, context) { return response }
+            if let response = try await devices?.respond(to: request, context: context) { return response }
             return try await places.respond(to: request, context: context)
         }
         responder = ServiceResponder(
             store: ServedStore(
                 coordinator: coordinator, store: opened, model: served, access: access,
-                limits: options.limits),
+                limits: options.limits, accounts: accountsStore),
             settings: settings)
     }
 
@@ -107,17 +135,46 @@ public final class ServiceProgram: Sendable {
             let subject = [omission.entity, omission.property].compactMap { $0 }.joined(separator: ".")
             logger.warning("\(subject) is not served: \(omission.reason)")
         }
-        try await HTTPService(
-            responder: responder, host: options.host, port: options.port, logger: logger
-        ).run(
-            stopsAtSignals: true
-        ) { port in
-            print(
-                "\(served.names.count) entities of \(name) are at http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+        for omission in hub?.omissions ?? [] {
+            logger.warning(
+                "\(omission.entity).\(omission.property ?? "") does not reach the store from devices: \(omission.reason)"
             )
-            fflush(nil)
         }
+        await hub?.start()
+        let result: Result<Void, any Error>
+        do {
+            try await HTTPService(
+                responder: responder, host: options.host, port: options.port, logger: logger
+            ).run(
+                stopsAtSignals: true
+            ) { port in
+                print(
+                    "\(served.names.count) entities of \(name) are at http://\(host.contains(":") ? "[\(host)]" : host):\(port)/"
+                )
+                fflush(nil)
+            }
+            result = .success(())
+        } catch { result = .failure(error) }
+        await hub?.stop()
+        try result.get()
         print("The service has ended.")
+    }
+
+    /// The delivery of mails; `nil` without a command.
+    private static func delivery(_ options: Options, _ name: String) throws -> MailCommand? {
+        guard let command = options.mailCommand else { return nil }
+        guard let sender = options.mailSender, sender.contains("@"), !sender.contains(where: \.isNewline) else {
+            throw StoreOpening.Failure(description: "--mail-command needs --mail-from with the address of the sender.")
+        }
+        guard let page = options.linkPage, let scheme = page.scheme, ["https", "http"].contains(scheme),
+            page.fragment == nil
+        else {
+            throw StoreOpening.Failure(
+                description:
+                    "--mail-command needs --link-page with the address of the page for links, such as https://example.com/links"
+            )
+        }
+        return MailCommand(command, text: MailText(sender: sender, service: name, page: page))
     }
 
     /// The store of accounts beside a store in a file.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -22,6 +23,10 @@ package struct ServiceResponder: HTTPResponder {
         package var metricsToken: String?
         /// Whether a proxy in front of the service is trusted to tell the client's address in `X-Forwarded-For`.
         package var isBehindProxy = false
+        /// Whether ``extra`` has the routes of accounts and files, so that the OpenAPI document describes them.
+        package var hasAccounts = false
+        /// Whether the pages for links in mails are served.
+        package var hasLinkPage = false
         /// Answers requests that are no part of the API; `nil` for a path that it does not know.
         package var extra: (@Sendable (Request, ServiceRequestContext) async throws -> Response?)?
 
@@ -34,6 +39,8 @@ package struct ServiceResponder: HTTPResponder {
         let openAPI: [UInt8]
         let page: [UInt8]
         let style = Array(ModelPage.style.utf8)
+        let linkPage: [UInt8]
+        let linkScript = Array(LinkPage.script.utf8)
     }
 
     package init(store: ServedStore, metrics: Metrics = Metrics(), settings: Settings = Settings()) {
@@ -45,8 +52,11 @@ package struct ServiceResponder: HTTPResponder {
         let rules = { store.access.rules(of: $0) }
         documents = Documents(
             schema: JSONWriter.bytes(SchemaDocument.json(store.model, rules: rules)),
-            openAPI: JSONWriter.bytes(OpenAPIDocument.json(store.model, name: settings.name, limits: store.limits)),
-            page: Array(ModelPage.html(store.model, name: settings.name, rules: rules).utf8))
+            openAPI: JSONWriter.bytes(
+                OpenAPIDocument.json(
+                    store.model, name: settings.name, limits: store.limits, hasAccounts: settings.hasAccounts)),
+            page: Array(ModelPage.html(store.model, name: settings.name, rules: rules).utf8),
+            linkPage: Array(LinkPage.html(name: settings.name).utf8))
     }
 
     package func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
@@ -80,14 +90,16 @@ package struct ServiceResponder: HTTPResponder {
             Double(duration.components.attoseconds / 1_000_000_000_000) / 1000 + Double(duration.components.seconds)
             * 1000
         // Neither addresses nor values: they may be personal.
-        context.logger.info(
-            "request",
+        // Refusals are logged in any case, for who looks for attacks.
+        let isRefusal = [401, 403, 429].contains(response.status.code)
+        context.logger.log(
+            level: isRefusal ? .notice : .info, isRefusal ? "refusal" : "request",
             metadata: [
                 "id": "\(requestID)", "method": "\(request.method.isKnown ? request.method.rawValue : "other")",
                 "route": "\(route)",
                 "status": "\(response.status.code)", "ms": "\(milliseconds)", "account": "\(caller?.id ?? "-")",
             ])
-        return finished(response, requestID, isPage: route == "/")
+        return finished(response, requestID, isPage: route == "/" || route == "/links")
     }
 
     private func finished(_ response: Response, _ requestID: String, isPage: Bool) -> Response {
@@ -111,6 +123,7 @@ package struct ServiceResponder: HTTPResponder {
 
     private func problem(_ error: any Error, _ request: Request, _ requestID: String, _ logger: Logger) -> Response {
         if let problem = store.access.problem(error) ?? Problem(error) {
+            if problem.type == "store" { logger.error("A store's file is not at its place.") }
             return .problem(problem, requestID: requestID)
         }
         if let error = error as? any HTTPResponseError {
@@ -134,7 +147,7 @@ extension HTTPRequest.Method {
 
 extension ServiceResponder {
     fileprivate enum Route {
-        case page, style, health, metrics, schema, openAPI, changes, extra
+        case page, style, linkPage, linkScript, health, metrics, schema, openAPI, changes, extra
         case collection(String)
         case object(String, String)
         case value(String, String, String)
@@ -144,6 +157,8 @@ extension ServiceResponder {
             switch self {
             case .page: "/"
             case .style: "/style.css"
+            case .linkPage: "/links"
+            case .linkScript: "/links.js"
             case .health: "/health"
             case .metrics: "/metrics"
             case .schema: "/schema"
@@ -165,6 +180,8 @@ extension ServiceResponder {
         switch path {
         case "/": return .page
         case "/style.css": return .style
+        case "/links": return .linkPage
+        case "/links.js": return .linkScript
         case "/health": return .health
         case "/metrics": return .metrics
         case "/schema": return .schema
@@ -197,6 +214,10 @@ extension ServiceResponder {
             throw .method(names.joined(separator: ", "))
         }
         switch route {
+        case .changes, .collection, .object, .value, .extra: try store.files.check()
+        case .page, .style, .linkPage, .linkScript, .health, .metrics, .schema, .openAPI: break
+        }
+        switch route {
         case .extra:
             if let response = try await settings.extra?(request, context) { return response }
             throw Problem.noPage
@@ -206,6 +227,13 @@ extension ServiceResponder {
         case .style:
             try only(.get)
             return .bytes(documents.style, type: "text/css; charset=utf-8", headers: [.cacheControl: "max-age=3600"])
+        case .linkPage, .linkScript:
+            guard settings.hasLinkPage else { throw Problem.noPage }
+            try only(.get)
+            if case .linkPage = route {
+                return .bytes(documents.linkPage, type: "text/html; charset=utf-8")
+            }
+            return .bytes(documents.linkScript, type: "text/javascript; charset=utf-8")
         case .schema:
             try only(.get)
             return .bytes(documents.schema, type: "application/json")
@@ -278,16 +306,14 @@ extension ServiceResponder {
     private func health() async throws -> Response {
         let coordinator = store.coordinator
         let name = store.model.names.first ?? ""
-        let isHealthy = await Task.detached {
-            let context = NSManagedObjectContext(.privateQueue)
-            context.persistentStoreCoordinator = coordinator
-            return await context.perform {
-                let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
-                request.resultType = .managedObjectIDResultType
-                request.fetchLimit = 1
-                return (try? context.fetch(request)) != nil
-            }
-        }.value
+        let context = ServedContext(coordinator)
+        let isReadable = try await context.result {
+            let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
+            request.resultType = .managedObjectIDResultType
+            request.fetchLimit = 1
+            return (try? context.fetch(request)) != nil
+        }
+        let isHealthy = isReadable && store.files.areInPlace
         return .json(["status": isHealthy ? "ok" : "failing"], status: isHealthy ? .ok : .serviceUnavailable)
     }
 

@@ -57,8 +57,11 @@ package enum StoreOpening {
                 // A store of another model is not emptied: only versions in the model's folder may lose what they drop.
                 NSMigratePersistentStoresAllowingLossOption: NSNumber(value: false),
             ]
-            // A request that waits longer for another writer is answered by 503. Servers know no pragmas.
-            if url.isFileURL { options[NSSQLitePragmasOption] = ["busy_timeout": "3000"] }
+            // A request that waits longer for another writer is answered by 503. An acknowledged change survives a loss
+            // of power. Servers know no pragmas.
+            if url.isFileURL {
+                options[NSSQLitePragmasOption] = ["busy_timeout": "3000", "synchronous": "FULL"]
+            }
             do {
                 let store = try coordinator.addPersistentStore(
                     type: .sqlite, configuration: nil, at: url, options: options)

@@ -39,7 +39,7 @@ struct ValueRoutes: Sendable {
         let (data, tag): (Data?, String) = try await store.holdingValue {
             try await store.reading(caller) { context in
                 let found = try await store.fetch(ObjectRoutes.fetch(entity, id), in: context)
-                return try await context.perform {
+                return try await context.result {
                     guard let object = found.value.first else { throw Problem.missing(entity.name) }
                     // A fault until here: the tag needs the row.
                     let data = object.value(forKey: attribute.name) as? Data
@@ -94,6 +94,7 @@ struct ValueRoutes: Sendable {
     ) async throws -> Response {
         let attribute = try attribute(name, of: entity)
         let condition = try ObjectRoutes.tags(request, .ifMatch)
+        let exclusion = try ObjectRoutes.tags(request, .ifNoneMatch)
         let (store, objects) = (store, objects)
         if attribute.isDerived {
             throw Problem.invalid([.init(entity: entity.name, property: name, detail: "the store computes it")])
@@ -103,7 +104,8 @@ struct ValueRoutes: Sendable {
                 request, limit: store.limits.valueSize, within: store.limits.bodyTime, what: "A value")
             let key = try objects.key(request, caller, bytes)
             let change = Change(
-                kind: .bytes(property: attribute.name, Data(bytes)), entity: entity, id: id, condition: condition)
+                kind: .bytes(property: attribute.name, Data(bytes)), entity: entity, id: id, condition: condition,
+                exclusion: exclusion)
             return try await Self.answer(
                 try await store.change([change], caller: caller, key: key, wantsObjects: false))
         }
@@ -116,7 +118,8 @@ struct ValueRoutes: Sendable {
         let key = try objects.key(request, caller, [])
         let change = Change(
             kind: .bytes(property: attribute.name, nil), entity: entity, id: id,
-            condition: try ObjectRoutes.tags(request, .ifMatch))
+            condition: try ObjectRoutes.tags(request, .ifMatch),
+            exclusion: try ObjectRoutes.tags(request, .ifNoneMatch))
         return try await Self.answer(store.change([change], caller: caller, key: key, wantsObjects: false))
     }
 

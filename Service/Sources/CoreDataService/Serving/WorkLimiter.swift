@@ -1,12 +1,32 @@
 import Synchronization
 
 /// Bounds how many requests work on the store at once; the others wait in order, and not longer than a limit.
+///
+/// One account has a share of the places at most, so that its slow statements leave places to others: a request that
+/// waits for the share of its account is overtaken by those of other accounts.
 package final class WorkLimiter: Sendable {
     private struct State {
         var free: Int
+        let share: Int
         var nextID = 0
+        /// The number of requests that work, by account.
+        var working: [String: Int] = [:]
         /// Those that wait, the first one first.
-        var waiting: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(id: Int, account: String?, continuation: CheckedContinuation<Bool, Never>)] = []
+
+        /// Takes a place, if there is one for the account.
+        mutating func take(_ account: String?) -> Bool {
+            guard free > 0, account.map({ working[$0, default: 0] < share }) ?? true else { return false }
+            free -= 1
+            if let account { working[account, default: 0] += 1 }
+            return true
+        }
+
+        mutating func release(_ account: String?) {
+            free += 1
+            guard let account, let count = working[account] else { return }
+            working[account] = count > 1 ? count - 1 : nil
+        }
     }
 
     /// Guards the numbers and the queue.
@@ -14,27 +34,26 @@ package final class WorkLimiter: Sendable {
     private let maximumWaiting: Int
     private let patience: Duration
 
-    package init(count: Int, maximumWaiting: Int, patience: Duration) {
-        state = Mutex(State(free: max(1, count)))
+    /// - Parameter share: the number of places that one account may have.
+    package init(count: Int, maximumWaiting: Int, patience: Duration, share: Int = .max) {
+        state = Mutex(State(free: max(1, count), share: max(1, share)))
         self.maximumWaiting = maximumWaiting
         self.patience = patience
     }
 
     /// Runs `body` when there is room for it.
     ///
+    /// - Parameter account: the account whose share counts; `nil` for none.
     /// - Throws: ``Problem/busy`` if too many wait, or the wait takes too long; the errors of `body`.
-    package func run<R>(_ body: () async throws -> R) async throws -> R {
-        try await enter()
-        defer { leave() }
+    package func run<R>(for account: String? = nil, _ body: () async throws -> R) async throws -> R {
+        try await enter(account)
+        defer { leave(account) }
         return try await body()
     }
 
-    private func enter() async throws {
+    private func enter(_ account: String?) async throws {
         let id: Int? = state.withLock { state in
-            if state.free > 0 {
-                state.free -= 1
-                return nil
-            }
+            if state.take(account) { return nil }
             state.nextID += 1
             return state.nextID
         }
@@ -48,12 +67,9 @@ package final class WorkLimiter: Sendable {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if Task.isCancelled { return false }
-                    if state.free > 0 {
-                        state.free -= 1
-                        return true
-                    }
+                    if state.take(account) { return true }
                     guard state.waiting.count < maximumWaiting else { return false }
-                    state.waiting.append((id, continuation))
+                    state.waiting.append((id, account, continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
@@ -71,13 +87,13 @@ package final class WorkLimiter: Sendable {
         continuation?.resume(returning: false)
     }
 
-    private func leave() {
+    private func leave(_ account: String?) {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            if state.waiting.isEmpty {
-                state.free += 1
+            state.release(account)
+            guard let index = state.waiting.indices.first(where: { state.take(state.waiting[$0].account) }) else {
                 return nil
             }
-            return state.waiting.removeFirst().continuation
+            return state.waiting.remove(at: index).continuation
         }
         next?.resume(returning: true)
     }

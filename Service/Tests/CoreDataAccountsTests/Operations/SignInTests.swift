@@ -109,7 +109,8 @@ import Testing
         _ = try await service.signIn("ben")
     }
 
-    @Test func storeHasNoSecretsAndNoTypedNames() async throws {
+    @Test(.enabled(if: !TestService.isOnServer, "it reads the bytes of a file"))
+    func storeHasNoSecretsAndNoTypedNames() async throws {
         let service = try TestService()
         let ann = try await service.signUp("ann")
         _ = try? await service.signIn("typed-my-password-here", "typed-my-password-here")

@@ -4,9 +4,15 @@ import Testing
 
 @testable import CoreDataAccounts
 
+#if PostgreSQL
+    import CoreDataPostgreSQL
+    import PostgreSQLServer
+#endif
+
 /// Accounts in a folder of their own, with a clock that tests move and a mailbox that they read.
 final class TestService: Sendable {
     let folder: URL
+    let url: URL
     let accounts: Accounts
     let clock: TestClock
     let mailbox = Mailbox()
@@ -23,14 +29,34 @@ final class TestService: Sendable {
         change(&settings)
         let clock = TestClock(date)
         self.clock = clock
+        url = try Self.place(folder)
         accounts = try Accounts(
-            at: folder.appendingPathComponent("accounts.sqlite"), settings: settings, delivery: hasMail ? mailbox : nil,
+            at: url, settings: settings, delivery: hasMail ? mailbox : nil,
             clock: { clock.now })
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    var url: URL { folder.appendingPathComponent("accounts.sqlite") }
+    /// Whether the stores are on a server.
+    static var isOnServer: Bool {
+        #if PostgreSQL
+            ProcessInfo.processInfo.environment["COREDATA_ACCOUNTS_ON_POSTGRESQL"] != nil
+        #else
+            false
+        #endif
+    }
+
+    /// The place of the store: a file, or a schema of a server if `COREDATA_ACCOUNTS_ON_POSTGRESQL` is set.
+    private static func place(_ folder: URL) throws -> URL {
+        #if PostgreSQL
+            if isOnServer {
+                PostgreSQLStore.register()
+                let schema = "a" + UUID().uuidString.filter { $0 != "-" }.lowercased()
+                return try PostgreSQLServer.shared.url(schema: schema)
+            }
+        #endif
+        return folder.appendingPathComponent("accounts.sqlite")
+    }
 
     /// The defaults, with a cost of passwords that tests can afford.
     static var settings: AccountSettings {

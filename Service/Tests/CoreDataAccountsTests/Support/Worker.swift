@@ -20,7 +20,7 @@ final class Worker {
                 .first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
         else { throw Failure(description: "AccountsWorker has not been built beside the tests") }
         process.executableURL = program
-        process.arguments = [store.path] + arguments
+        process.arguments = [store.isFileURL ? store.path : store.absoluteString] + arguments
         process.standardInput = input
         process.standardOutput = output
         // A program inherits which signals its parent's thread holds back, and those of tasks hold all.

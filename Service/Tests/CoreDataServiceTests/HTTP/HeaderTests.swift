@@ -28,6 +28,26 @@ import Testing
         #expect(!(TagList("\"5f-77\"")?.contains("5f") ?? true))
     }
 
+    /// Weak tags count for `If-None-Match`, and not for `If-Match`.
+    @Test func aWeakTagNeverMatchesARowThatChanges() throws {
+        let list = try #require(TagList("W/\"5f\", \"60\""))
+        #expect(list.contains("5f") && !list.containsRow("5f") && list.containsRow("60"))
+        #expect(!list.isWeak && (TagList("W/\"5f\"")?.isWeak ?? false) && !(TagList("*")?.isWeak ?? true))
+    }
+
+    @Test(arguments: ["", "k1", "6f997b6b-0000-4000-8000-00000000000", "\"k1\"", "6f997b6b00004000800000000000000001"])
+    func aKeyThatIsNoUUIDIsRefused(_ key: String) {
+        #expect(throws: Problem.self) { try RequestKey(key, caller: "a", method: "POST", path: "/", body: []) }
+    }
+
+    @Test func aKeyIsTheSameInEverySpelling() throws {
+        let id = "6f997b6b-0000-4000-8000-00000000000a"
+        let notes = try [id, id.uppercased(), "\"\(id)\""].map {
+            try RequestKey($0, caller: "a", method: "POST", path: "/", body: []).note
+        }
+        #expect(Set(notes).count == 1)
+    }
+
     @Test func metricsAreInPrometheusText() {
         let metrics = Metrics()
         #expect(metrics.begin(limit: 1))

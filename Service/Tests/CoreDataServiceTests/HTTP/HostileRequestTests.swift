@@ -133,4 +133,36 @@ import Testing
         try await first.value
         try await limiter.run {}
     }
+
+    /// An account whose requests work already waits, and others do not.
+    @Test func oneAccountHasAShareOfThePlaces() async throws {
+        let limiter = WorkLimiter(count: 2, maximumWaiting: 4, patience: .milliseconds(50), share: 1)
+        let (open, gate) = AsyncStream<Void>.makeStream()
+        let (began, begin) = AsyncStream<Void>.makeStream()
+        let first = Task {
+            try await limiter.run(for: "ann") {
+                begin.yield()
+                for await _ in open { break }
+            }
+        }
+        for await _ in began { break }
+        await #expect(throws: Problem.busy) { try await limiter.run(for: "ann") {} }
+        try await limiter.run(for: "bob") {}
+        try await limiter.run {}
+        gate.yield()
+        try await first.value
+        try await limiter.run(for: "ann") {}
+    }
+
+    /// A place that becomes free goes to the first request whose account has not used up its share.
+    @Test func aFreePlaceGoesToAnotherAccount() async throws {
+        let limiter = WorkLimiter(count: 1, maximumWaiting: 100, patience: .seconds(60), share: 1)
+        let order = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<50 {
+                group.addTask { (try? await limiter.run(for: number % 2 == 0 ? "ann" : "bob") { number }) ?? -1 }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(order.sorted() == Array(0..<50))
+    }
 }

@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Testing
 
 @testable import CoreDataService

@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 import Testing
 
@@ -27,6 +28,9 @@ import Testing
             "{\"b\":1.5}", "{\"a\":null,\"b\":1.5}"
         ),
         (.string, "null", "null"),
+        (.double, "\"Infinity\"", "\"Infinity\""), (.float, "\"-Infinity\"", "\"-Infinity\""),
+        (.date, "\"-Infinity\"", "\"-Infinity\""), (.date, "252423993600", "252423993600"),
+        (.date, "-63113904000.5", "-63113904000.5"), (.date, "1e300", "1e+300"),
     ])
     func valuesKeepEverything(_ form: AttributeForm, _ sent: String, _ answered: String) throws {
         let value = try form.value(try JSONParser.parse(Array(sent.utf8)))
@@ -42,13 +46,24 @@ import Testing
         (.double, "1e400"), (.double, "\"NaN\""), (.float, "1e39"),
         (.string, "1"),
         (.string, "\"a\\u0000\""), (.boolean, "1"), (.date, "\"2024-02-30\""), (.date, "\"2024-05-01T10:00:00\""),
-        (.date, "1"),
+        (.date, "1"), (.date, "252423993599"), (.date, "\"NaN\""), (.date, "1e400"), (.double, "\"infinity\""),
+        (.integer(.integers), "\"Infinity\""),
         (.date, "\"2024-05-01T24:00:00Z\""), (.bytes, "\"?\""), (.uuid, "\"x\""), (.uri, "\"a b\""), (.uri, "\"\""),
         (.composite([ServedAttribute(name: "a", form: .string)]), "{\"b\":1}"), (.largeBytes, "\"AQID\""),
     ])
     func valuesThatLoseSomethingAreRefused(_ form: AttributeForm, _ sent: String) throws {
         let json = try JSONParser.parse(Array(sent.utf8))
         #expect(throws: ValueMistake.self) { try form.value(json) }
+    }
+
+    @Test(arguments: [
+        (NSNumber(value: Int64.max), "9223372036854775807"), (NSNumber(value: Int64.min), "-9223372036854775808"),
+        (NSNumber(value: 18_446_744_073_709_551_614.0), "1.8446744073709552e+19"),
+        (NSNumber(value: 9_223_372_036_854_775_808.0), "9.223372036854776e+18"), (NSNumber(value: 3.0), "3"),
+        (NSNumber(value: -1e30), "-1e+30"),
+    ])
+    func sumsKeepTheirSign(_ sum: NSNumber, _ answered: String) {
+        #expect(JSONWriter.text(AttributeForm.integer(.integers).json(sum)) == answered)
     }
 
     @Test func anyDateIsReadBackAsItself() {

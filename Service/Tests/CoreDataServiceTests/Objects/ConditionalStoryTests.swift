@@ -5,6 +5,13 @@ import Testing
 @testable import CoreDataService
 
 @Suite struct ConditionalStoryTests {
+    private enum Keys {
+        static let k1 = "11111111-0000-4000-8000-000000000001"
+        static let k2 = "11111111-0000-4000-8000-000000000002"
+        static let k3 = "11111111-0000-4000-8000-000000000003"
+        static let once = "11111111-0000-4000-8000-000000000004"
+    }
+
     @Test func anUnchangedObjectIsNotSentAgain() async throws {
         try await TestService.run { service in
             let client = service.client
@@ -90,7 +97,7 @@ import Testing
     @Test func aRetryWithTheSameKeyChangesNothing() async throws {
         try await TestService.run { service in
             let client = service.client
-            let key = ["Idempotency-Key": "k1"]
+            let key = ["Idempotency-Key": Keys.k1]
             let first = try await client.send("POST", "/api/Item", json: ["name": "a"], key)
             let again = try await client.send("POST", "/api/Item", json: ["name": "a"], key)
             #expect(first.status == 201 && again.status == 201)
@@ -103,13 +110,13 @@ import Testing
                 try await client.send("POST", "/api/Item", json: ["name": "b"], ["Idempotency-Key": ""]).status == 400)
 
             // A change that failed wrote no note: the corrected request may use the key.
-            #expect(try await client.send("POST", "/api/Unit", json: [:], ["Idempotency-Key": "k2"]).status == 422)
+            #expect(try await client.send("POST", "/api/Unit", json: [:], ["Idempotency-Key": Keys.k2]).status == 422)
             #expect(
-                try await client.send("POST", "/api/Unit", json: ["name": "kg"], ["Idempotency-Key": "k2"]).status
+                try await client.send("POST", "/api/Unit", json: ["name": "kg"], ["Idempotency-Key": Keys.k2]).status
                     == 201)
 
             let path = "/api/Item/\(first.json.id)"
-            let delete = ["Idempotency-Key": "k3"]
+            let delete = ["Idempotency-Key": Keys.k3]
             #expect(try await client.send("DELETE", path, delete).status == 204)
             #expect(try await client.send("DELETE", path, delete).status == 204)
             #expect(try await client.send("DELETE", path).status == 404)
@@ -134,7 +141,7 @@ import Testing
                                         ["create": "Tag", "values": ["name": "t"]],
                                     ]
                                 ],
-                                ["Idempotency-Key": "once"])
+                                ["Idempotency-Key": Keys.once])
                         }
                     }
                     return try await group.reduce(into: []) { $0.append($1) }

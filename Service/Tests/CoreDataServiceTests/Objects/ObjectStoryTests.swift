@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 import Testing
 

@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 import Testing
 
@@ -38,6 +39,47 @@ import Testing
                 #expect(seen == whole, "\(sort)")
                 #expect(Set(seen).count == 23, "\(sort)")
             }
+        }
+    }
+
+    /// A page may end at a value that JSON, or ISO 8601, has no form of its own for.
+    @Test func pagesEndAtInfinityAndDistantDates() async throws {
+        try await TestService.run { service in
+            let client = service.client
+            for (quantity, weight, day) in [
+                ("\"Infinity\"", "\"-Infinity\"", "\"-Infinity\""), ("1", "\"Infinity\"", "252423993600"),
+                ("1e300", "0.5", "-63113904001.5"), ("null", "null", "\"2024-05-01T10:00:00Z\""),
+                ("0", "1", "\"Infinity\""),
+            ] {
+                let body = "{\"name\":\"a\",\"quantity\":\(quantity),\"weight\":\(weight),\"day\":\(day)}"
+                let made = try await client.send(
+                    "POST", "/api/Item", ["Content-Type": "application/json"], body: Array(body.utf8))
+                #expect(made.status == 201, "\(made.text)")
+                // What was answered is taken back.
+                let back = try await client.send("PATCH", "/api/Item/\(made.json.id)", json: made.json)
+                #expect(back.status == 200 && back.json == made.json, "\(back.text)")
+            }
+            for sort in ["quantity", "-quantity", "weight", "-weight", "day", "-day"] {
+                var seen: [String] = []
+                var after = ""
+                repeat {
+                    let page = try await client.get(
+                        "/api/Item?limit=1&sort=\(sort)&after=\(after)".replacing("&after=&", with: "&").trimmed)
+                    guard page.status == 200 else { throw ClientFailure(description: "\(sort): \(page.text)") }
+                    seen += page.json["items"]?.array?.map(\.id) ?? []
+                    after = page.json["next"]?.string ?? ""
+                } while !after.isEmpty && seen.count < 10
+                let whole = try await client.get("/api/Item?sort=\(sort)").json["items"]?.array?.map(\.id)
+                #expect(seen == whole && seen.count == 5, "\(sort)")
+            }
+        }
+    }
+
+    @Test func sumsBeyond64BitsKeepTheirSign() async throws {
+        try await TestService.run { service in
+            for _ in 0..<2 { try await service.make("Item", ["name": "a", "big": .number("9223372036854775807")]) }
+            let answer = try await service.client.get("/api/Item?aggregate=sum(big)")
+            #expect(answer.json["groups"]?.array == [["sum(big)": .number("1.8446744073709552e+19")]], "\(answer.text)")
         }
     }
 

@@ -1,6 +1,5 @@
 import CoreData
-import CoreDataAccounts
-import CoreDataPermissions
+import CoreDataJSON
 import Foundation
 import Testing
 
@@ -13,46 +12,8 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(
             "Examples/Groceries.xcdatamodeld")
 
-    private struct Groceries: Sendable {
-        let anonymous: RawClient
-        /// The administrator, then two accounts.
-        let admin, ann, bob: RawClient
-        let annID: String
-    }
-
-    private static func run(_ test: @escaping @Sendable (Groceries) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "Permissions-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let model = try NSManagedObjectModel.load(contentsOf: Self.model)
-        let rules = try AccessRules(model)
-        var settings = AccountSettings()
-        settings.passwordCost = PasswordCost(costBits: 4, blockSize: 1, parallelism: 1)
-        let accounts = try Accounts(
-            at: folder.appendingPathComponent("accounts.sqlite"), settings: settings)
-        let (coordinator, store) = try await StoreOpening.open(
-            model, at: folder.appendingPathComponent("Groceries.sqlite"), migrates: true)
-        let access = AccountAccess(coordinator: coordinator, rules: rules, accounts: accounts)
-        let served = try ServedModel(model) { AccountAccess.isOpen($0, rules) }
-        let client = Client(address: "127.0.0.1")
-        var signedIn: [SignedIn] = []
-        for name in ["root", "ann", "bob"] {
-            signedIn.append(
-                try await accounts.signUp(name: name, password: "a long enough password", from: client))
-        }
-        let (tokens, annID) = (signedIn.map(\.token), signedIn[1].account.id.uuidString)
-        let servedStore = ServedStore(
-            coordinator: coordinator, store: store, model: served, access: access, limits: ServiceLimits()
-        )
-        try await TestService.serve(ServiceResponder(store: servedStore)) { port in
-            func client(_ token: String?) -> RawClient { RawClient(port: port, token: token) }
-            try await test(
-                Groceries(
-                    anonymous: client(nil), admin: client(tokens[0]), ann: client(tokens[1]),
-                    bob: client(tokens[2]), annID: annID))
-        }
-        await accounts.close()
+    private static func run(_ test: @escaping @Sendable (PeopleService) async throws -> Void) async throws {
+        try await PeopleService.run(try NSManagedObjectModel.load(contentsOf: model), test)
     }
 
     @Test func eachAccountSeesItsOwn() async throws {
@@ -128,7 +89,7 @@ import Testing
                     == 401)
             #expect(try await groceries.anonymous.get("/api/Unit").status == 200)
             // A key belongs to an account: another one's request with the same key is another request.
-            let key = ["Idempotency-Key": "same"]
+            let key = ["Idempotency-Key": UUID().uuidString]
             let owned: JSONValue = ["name": "a", "owner": .string(groceries.annID)]
             #expect(try await groceries.ann.send("POST", "/api/Item", json: owned, key).status == 201)
             let other = try await groceries.bob.send("POST", "/api/Item", json: owned, key)

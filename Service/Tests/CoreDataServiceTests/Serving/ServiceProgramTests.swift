@@ -1,35 +1,10 @@
+import CoreDataJSON
 import Foundation
 import Testing
 
 @testable import CoreDataService
 
 @Suite struct ServiceProgramTests {
-    private static func run(_ test: (_ folder: URL, _ model: URL) async throws -> Void) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "Program-\(UUID().uuidString)")
-        let model = folder.appendingPathComponent("Notes.xcdatamodel")
-        try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try contents(identity: true).write(
-            to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
-        try await test(folder, model)
-    }
-
-    /// A model of notes that anybody reads and writes; `more` is a further attribute.
-    private static func contents(identity: Bool, more: String = "") -> String {
-        """
-        <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-        <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-        <entity name="Note" representedClassName="NSManagedObject">
-        \(identity ? "<attribute name=\"id\" attributeType=\"UUID\" usesScalarValueType=\"NO\"/>" : "")
-        <attribute name="text" attributeType="String"/>\(more)
-        \(identity ? "<uniquenessConstraints><uniquenessConstraint><constraint value=\"id\"/></uniquenessConstraint></uniquenessConstraints>" : "")
-        <userInfo><entry key="allow.read" value="anyone"/><entry key="allow.create" value="anyone"/>
-        <entry key="allow.update" value="anyone"/><entry key="allow.delete" value="anyone"/></userInfo>
-        </entity></model>
-        """
-    }
-
     /// Makes a store with a note, through a service that ends then.
     private static func makeNote(in store: URL, _ model: URL) async throws {
         let service = try ServiceProcess(model: model, store: store)
@@ -40,17 +15,18 @@ import Testing
 
     /// Clients write while the program is killed. What was acknowledged is there, and retries make nothing twice.
     @Test func aKilledProcessLosesNothingAndDoesNothingTwice() async throws {
-        try await Self.run { folder, model in
+        try await NotesModel.run { folder, model in
             let store = folder.appendingPathComponent("Notes.sqlite")
             let first = try ServiceProcess(model: model, store: store)
             let client = try await first.client()
             let sent = (0..<120).map { ["text": .string("n\($0)")] as JSONValue }
+            let keys = sent.map { _ in UUID().uuidString }
             let acknowledged = await withTaskGroup(of: String?.self) { group in
                 for number in 0..<120 {
                     group.addTask {
                         if number == 60 { first.send(SIGKILL) }
                         let answer = try? await client.send(
-                            "POST", "/api/Note", json: sent[number], ["Idempotency-Key": "k\(number)"])
+                            "POST", "/api/Note", json: sent[number], ["Idempotency-Key": keys[number]])
                         return answer?.status == 201 ? answer?.json.id : nil
                     }
                 }
@@ -61,7 +37,7 @@ import Testing
             var ids: Set<String> = []
             for number in 0..<120 {
                 let answer = try await again.send(
-                    "POST", "/api/Note", json: sent[number], ["Idempotency-Key": "k\(number)"])
+                    "POST", "/api/Note", json: sent[number], ["Idempotency-Key": keys[number]])
                 #expect(answer.status == 201, "\(answer.text)")
                 ids.insert(answer.json.id)
             }
@@ -74,7 +50,7 @@ import Testing
     }
 
     @Test func severalProcessesServeOneStore() async throws {
-        try await Self.run { folder, model in
+        try await NotesModel.run { folder, model in
             let store = folder.appendingPathComponent("Notes.sqlite")
             // Both make the store.
             let processes = [
@@ -100,10 +76,10 @@ import Testing
     }
 
     @Test func aStoreOfAnOlderModelIsMigratedOrRefused() async throws {
-        try await Self.run { folder, model in
+        try await NotesModel.run { folder, model in
             let store = folder.appendingPathComponent("Notes.sqlite")
             try await Self.makeNote(in: store, model)
-            try Self.contents(
+            try NotesModel.contents(
                 identity: true,
                 more: "<attribute name=\"title\" optional=\"YES\" attributeType=\"String\"/>"
             )
@@ -122,13 +98,13 @@ import Testing
 
     /// A wrong `--model` or `--accounts` must not empty a store.
     @Test func aStoreOfAnotherModelIsRefused() async throws {
-        try await Self.run { folder, model in
+        try await NotesModel.run { folder, model in
             let store = folder.appendingPathComponent("Notes.sqlite")
             try await Self.makeNote(in: store, model)
 
             let other = folder.appendingPathComponent("Pages.xcdatamodel")
             try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
-            try Self.contents(identity: true).replacing("Note", with: "Page").write(
+            try NotesModel.contents(identity: true).replacing("Note", with: "Page").write(
                 to: other.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
             let wrongModel = try await ServiceProcess(model: other, store: store, ["--check"]).end()
             #expect(wrongModel.status == 1, "\(wrongModel.text)")
@@ -147,12 +123,86 @@ import Testing
         }
     }
 
+    /// A refusal is a line with what is known of the request, and without what the client sent.
+    @Test func refusalsAreLogged() async throws {
+        try await NotesModel.run { folder, model in
+            let service = try ServiceProcess(model: model, store: folder.appendingPathComponent("Notes.sqlite"))
+            let client = try await service.client()
+            #expect(try await client.get("/api/Note?where=\("text == 'private'".encoded)").status == 200)
+            #expect(try await client.get("/api/Note", ["Authorization": "Bearer nonsense"]).status == 401)
+            service.send(SIGTERM)
+            let log = try await service.end().text
+            #expect(
+                log.contains("refusal") && log.contains("status=401") && log.contains("route=/api/{entity}"), "\(log)")
+            #expect(!log.contains("nonsense") && !log.contains("private") && !log.contains("status=200"), "\(log)")
+        }
+    }
+
+    @Test func mailNeedsASenderAndAPage() async throws {
+        try await NotesModel.run { folder, model in
+            let store = folder.appendingPathComponent("Notes.sqlite")
+            for (arguments, word) in [
+                (["--mail-command", "cat"], "--mail-from"),
+                (["--mail-command", "cat", "--mail-from", "a@example.com"], "--link-page"),
+                (["--mail-command", "cat", "--mail-from", "a@example.com", "--link-page", "links"], "--link-page"),
+            ] {
+                let refused = try await ServiceProcess(model: model, store: store, arguments + ["--check"]).end()
+                #expect(refused.status == 1 && refused.text.contains(word), "\(refused.text)")
+            }
+        }
+    }
+
+    /// A new password by a mail, as people do it: the page, the link, the password.
+    @Test func aPasswordIsResetByMail() async throws {
+        try await NotesModel.run { folder, model in
+            let mailbox = folder.appendingPathComponent("mailbox").path
+            let service = try ServiceProcess(
+                model: model, store: folder.appendingPathComponent("Notes.sqlite"),
+                [
+                    "--mail-command", "cat > '\(mailbox).new' && mv '\(mailbox).new' '\(mailbox)'", "--mail-from",
+                    "a@example.com", "--link-page", "http://localhost/links",
+                ])
+            let client = try await service.client()
+            func token(_ purpose: String) async throws -> String {
+                for _ in 0..<10_000 {
+                    let parts = (try? String(contentsOfFile: mailbox, encoding: .utf8))?.components(separatedBy: "\n\n")
+                    let text = parts?.last.flatMap { Data(base64Encoded: $0.replacing("\n", with: "")) }
+                        .map { String(decoding: $0, as: UTF8.self) }
+                    if let text, let range = text.firstRange(of: "#\(purpose)=") {
+                        return String(text[range.upperBound...].prefix(43))
+                    }
+                    _ = try await client.get("/health")
+                }
+                throw ClientFailure(description: "no mail came")
+            }
+            let ann: JSONValue = ["name": "ann", "password": "four plain words here", "email": "ann@example.com"]
+            #expect(try await client.send("POST", "/accounts", json: ann).status == 201)
+            let confirmed = try await client.send(
+                "POST", "/email-confirmations", json: ["token": .string(try await token("email"))])
+            #expect(confirmed.status == 204, "\(confirmed.text)")
+            #expect(try await client.send("POST", "/password-resets", json: ["name": "ann"]).status == 202)
+            let reset = try await client.send(
+                "PUT", "/password-resets",
+                json: ["token": .string(try await token("password")), "password": "four other words here"])
+            #expect(reset.status == 204, "\(reset.text)")
+            let signedIn = try await client.send(
+                "POST", "/sessions", json: ["name": "ann", "password": "four other words here"])
+            #expect(signedIn.status == 201, "\(signedIn.text)")
+            let page = try await client.get("/links")
+            #expect(page.status == 200 && page.text.contains("<script src=\"/links.js\"></script>"))
+            #expect(page.header("Content-Security-Policy")?.contains("script-src 'self'") ?? false)
+            #expect(try await client.get("/links.js").header("Content-Type") == "text/javascript; charset=utf-8")
+            service.send(SIGTERM)
+            _ = try await service.end()
+        }
+    }
+
     @Test func theStartSaysWhatIsWrong() async throws {
-        try await Self.run { folder, model in
+        try await NotesModel.run { folder, model in
             let store = folder.appendingPathComponent("Notes.sqlite")
             let check = try await ServiceProcess(model: model, store: store, ["--check"]).end()
             #expect(check.status == 0 && check.text.contains("the service can run"), "\(check.text)")
-            try Self.contents(identity: false).write(
+            try NotesModel.contents(identity: false).write(
                 to: model.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
             let refused = try await ServiceProcess(model: model, store: store, ["--check"]).end()
             #expect(refused.status == 1)

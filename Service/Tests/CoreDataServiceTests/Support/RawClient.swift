@@ -1,3 +1,4 @@
+import CoreDataJSON
 import Foundation
 
 @testable import CoreDataService

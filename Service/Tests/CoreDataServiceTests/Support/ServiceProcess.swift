@@ -6,7 +6,12 @@ final class ServiceProcess: @unchecked Sendable {
     private let process = Process()
     private let output = Pipe()
 
-    init(model: URL, store: URL, _ arguments: [String] = []) throws {
+    convenience init(model: URL, store: URL, _ arguments: [String] = []) throws {
+        try self.init(model: model, store: store.path, arguments)
+    }
+
+    /// - Parameter store: a file, or the address of a database.
+    init(model: URL, store: String, _ arguments: [String] = []) throws {
         let folder = URL(fileURLWithPath: CommandLine.arguments.first ?? "").deletingLastPathComponent()
         let folders = [
             folder, Bundle.main.bundleURL, Bundle.main.bundleURL.deletingLastPathComponent(),
@@ -18,7 +23,7 @@ final class ServiceProcess: @unchecked Sendable {
             throw ClientFailure(description: "coredata-service has not been built beside the tests")
         }
         process.executableURL = program
-        process.arguments = ["--model", model.path, "--store", store.path, "--port", "0"] + arguments
+        process.arguments = ["--model", model.path, "--store", store, "--port", "0"] + arguments
         process.standardOutput = output
         process.standardError = output
         // A program inherits which signals its parent's thread holds back, and those of tasks hold all.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataJSON
 import Foundation
 import Hummingbird
 import Logging
@@ -96,9 +97,7 @@ struct OpenAccess: AccessControl {
     func caller(of request: Request, peer: String?) async throws -> Caller { .anonymous }
 
     func makeContext(for caller: Caller) async throws -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        ServedContext(coordinator)
     }
 
     func rules(of entity: String) -> [EntityRule] { [EntityRule(verb: "read", who: "anyone")] }
