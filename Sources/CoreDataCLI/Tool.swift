@@ -33,7 +33,7 @@ struct Tool: ParsableCommand {
         subcommands: [
             ModelCommand.self, StoreCommand.self, QueryCommand.self, ImportCommand.self, ExportCommand.self,
             GenerateDataCommand.self, HistoryCommand.self, SyncCommand.self, MigrateCommand.self, MappingCommand.self,
-            PortCommand.self,
+            PortCommand.self, StudioCommand.self,
         ])
 
     /// The output of `--version`: the version of this package, and of Apple's framework whose behaviour it follows.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 
@@ -115,7 +116,9 @@ struct QueryCommand: ParsableCommand {
         if let reference { return try printObject(reference, of: opened) }
         let description = try opened.entity(named: entity)
         var objects = ObjectStream(opened.makeContext(), entity: description)
-        objects.predicate = try predicate.map { try ConstantReader(opened: opened).predicate($0, of: description) }
+        objects.predicate = try predicate.map {
+            try ConstantReader(opened: opened, option: "--where: ").predicate($0, of: description)
+        }
         objects.limit = limit ?? 0
         objects.offset = offset ?? 0
         objects.sortDescriptors = try sortDescriptors(of: description)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataStoreTools
 import Foundation
 
 /// The command `coredata store copy`.

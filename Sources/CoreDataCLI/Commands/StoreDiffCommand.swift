@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataStoreTools
 import CoreDataToolkit
 
 /// A field of an entity's records: its name, and the function that reads its value.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataStoreTools
 import CoreDataToolkit
 
 /// The data of an entity's objects that an export contains, so that an import recreates them: their IDs, stored

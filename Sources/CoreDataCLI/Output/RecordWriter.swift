@@ -1,3 +1,5 @@
+import CoreDataPrimitives
+import CoreDataStoreTools
 import CoreDataToolkit
 
 /// Writes records in one of the formats that a ``RecordReader`` reads.
@@ -141,22 +143,13 @@ struct XMLRecordWriter: RecordWriter {
     }
 
     private func escaped(_ text: String, _ column: String) throws -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "\n", "\r", "\t": result += "&#\(scalar.value);"
-            default:
-                guard scalar.value >= 0x20, scalar.value != 0xFFFE, scalar.value != 0xFFFF else {
-                    throw ToolFailure(
-                        "\(entity).\(column) has a control character, which XML cannot hold; export as JSON or CSV.")
-                }
-                result.unicodeScalars.append(scalar)
+        try TextEscapes.replacing(in: text) { scalar throws(ToolFailure) in
+            if let reference = TextEscapes.attribute(scalar) { return reference }
+            guard scalar.value >= 0x20, scalar.value != 0xFFFE, scalar.value != 0xFFFF else {
+                throw ToolFailure(
+                    "\(entity).\(column) has a control character, which XML cannot hold; export as JSON or CSV.")
             }
+            return nil
         }
-        return result
     }
 }

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataStoreTools
 import Foundation
 
 /// The options `--model` and `--model-version` of commands that need a model.
@@ -39,7 +40,9 @@ struct ModelOptions: ParsableArguments {
                 guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: document) }
                 return StoreModel(document: document).configured(for: hashes)
             }
-            return try StoreModel.fitting(store, among: versions, at: model)
+            let found = try StoreModel.fitting(store, among: versions, at: model)
+            for note in found.notes { Terminal.note("note: \(note)") }
+            return found
         }
         if let type = StoreFile.typeOfOneFile(store) {
             throw ToolFailure("\(store) keeps no copy of its model, as no \(type) store does: --model names it.")

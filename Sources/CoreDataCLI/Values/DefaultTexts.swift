@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataModel
 import CoreDataPrimitives
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 

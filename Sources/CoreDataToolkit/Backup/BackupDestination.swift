@@ -63,7 +63,7 @@ public struct FolderDestination: BackupDestination {
     public func store(_ file: URL, as name: String) async throws {
         try await BackgroundWork.run { _ in
             let files = FileManager.default
-            try files.createDirectory(at: folder, withIntermediateDirectories: true)
+            try DurableFiles.makeFolder(folder.path)
             guard !files.fileExists(atPath: url(name).path) else { throw isTaken(name) }
             let partial = folder.appendingPathComponent(".\(name).\(UUID().uuidString)")
             do {
@@ -75,6 +75,12 @@ public struct FolderDestination: BackupDestination {
                 let code = ExclusiveRename.move(partial.path, to: url(name).path)
                 guard code == 0 else {
                     throw code == EEXIST ? isTaken(name) : POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+                }
+                // Also the archive's entry in the folder must survive a power failure.
+                let synchronized = DurableFiles.synchronize(folder: folder.path)
+                guard synchronized == 0 else {
+                    try? files.removeItem(at: url(name))
+                    throw POSIXError(POSIXErrorCode(rawValue: synchronized) ?? .EIO)
                 }
             } catch {
                 try? files.removeItem(at: partial)

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataPrimitives
 import Foundation
 
 // Values that are stored as JSON text.
@@ -52,23 +53,11 @@ extension FieldValue {
 package enum JSONText {
     /// Returns the text in quotes, with the escapes that JSON requires.
     package static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if scalar.value < 0x20 {
-                    let digits = String(scalar.value, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
+        TextEscapes.quoted(text) { scalar in
+            // JSON allows a delete character.
+            guard scalar.value < 0x20 else { return nil }
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         }
-        return result + "\""
     }
 }

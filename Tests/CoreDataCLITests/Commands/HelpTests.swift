@@ -7,7 +7,7 @@ import Testing
     static let commands = [
         "", "store", "store info", "store create", "store copy", "store verify", "store recover", "store diff", "query",
         "import",
-        "export", "generate-data", "port",
+        "export", "generate-data", "port", "studio",
         "history", "history list", "history watch", "history purge", "history consumers", "sync", "sync status",
         "sync devices", "sync conflicts", "sync verify", "sync now", "sync simulate", "migrate", "migrate plan",
         "migrate run", "migrate rollback", "migrate check", "mapping", "mapping show",

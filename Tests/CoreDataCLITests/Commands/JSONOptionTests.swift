@@ -6,7 +6,7 @@ import Testing
 /// Programs read what a command tells in one way, whatever the command.
 @Suite struct JSONOptionTests {
     /// What these print is a document, in a form of its own.
-    private static let documents: Set<String> = ["export", "model convert", "model doc", "model graph"]
+    private static let documents: Set<String> = ["export", "model convert", "model doc", "model graph", "studio"]
 
     private static func leaves(
         of command: any ParsableCommand.Type, at path: [String] = []

@@ -1,5 +1,6 @@
 import CoreData
 import CoreDataPostgreSQL
+import CoreDataStoreTools
 import Foundation
 import PostgreSQLServer
 import TestSupport

@@ -1,6 +1,7 @@
 import CoreData
 import CoreDataPostgreSQL
 import CoreDataSQL
+import CoreDataStoreTools
 import Foundation
 import PostgreSQLServer
 import TestSupport

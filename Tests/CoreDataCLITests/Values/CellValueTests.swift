@@ -1,3 +1,4 @@
+import CoreDataStoreTools
 import Foundation
 import Testing
 

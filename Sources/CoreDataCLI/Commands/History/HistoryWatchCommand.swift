@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataStoreTools
 import CoreDataSync
 import Foundation
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreData
+import CoreDataStoreTools
 import Foundation
 
 /// The command `coredata migrate rollback`.

@@ -1,4 +1,5 @@
 import CoreData
+import CoreDataStoreTools
 import Foundation
 
 /// The copy of a store that `migrate run` makes, and that `migrate rollback` restores.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreData
 import CoreDataModel
+import CoreDataStoreTools
 import Foundation
 
 /// A store and the model to migrate it to.

@@ -1,5 +1,6 @@
 import CoreData
 import CoreDataModel
+import CoreDataStoreTools
 import CoreDataToolkit
 import Foundation
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataModel
 import CoreDataModelTools
+import CoreDataStoreTools
 import Foundation
 
 /// The command `coredata model diff`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataModel
+import CoreDataStoreTools
 import Foundation
 
 /// The command `coredata model hash`.

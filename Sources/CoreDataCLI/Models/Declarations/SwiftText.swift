@@ -1,27 +1,12 @@
 import CoreDataCodeGeneration
 import CoreDataModel
+import CoreDataPrimitives
 import Foundation
 
 /// Writes values as Swift literals.
 enum SwiftText {
     static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if scalar.value < 0x20 || scalar.value == 0x7F {
-                    result += "\\u{\(String(scalar.value, radix: 16))}"
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result + "\""
+        TextEscapes.quoted(text) { "\\u{\(String($0.value, radix: 16))}" }
     }
 
     static func list(_ texts: [String]) -> String { "[" + texts.map(quoted).joined(separator: ", ") + "]" }

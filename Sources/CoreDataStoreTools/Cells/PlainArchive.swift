@@ -3,12 +3,12 @@ import CoreDataToolkit
 import Foundation
 
 /// Reads keyed archives of arrays, dictionaries and plain values, without instantiating any class.
-struct PlainArchive {
+package struct PlainArchive {
     /// The maximum number of values: a small archive can contain one value many times.
     private var rest = 100_000
 
     /// Returns the archive's value; `nil` for invalid archives, and for objects of another class.
-    static func value(in data: Data) -> FieldValue? {
+    package static func value(in data: Data) -> FieldValue? {
         guard data.starts(with: "bplist".utf8), let archive = try? KeyedArchiveReader(data), archive.isSound else {
             return nil
         }
@@ -65,12 +65,12 @@ struct PlainArchive {
 
     /// Returns whether two archives hold equal objects of the same classes. The order of dictionary entries, which
     /// differs from one process to the next, does not count.
-    static func areEqual(_ first: Data, _ second: Data) -> Bool {
+    package static func areEqual(_ first: Data, _ second: Data) -> Bool {
         first == second || content(of: first).map { $0 == content(of: second) } ?? false
     }
 
     /// Returns a text that lists an archive's objects with their classes; `nil` for invalid archives.
-    static func content(of data: Data) -> String? {
+    package static func content(of data: Data) -> String? {
         guard let archive = try? KeyedArchiveReader(data), archive.isSound else { return nil }
         var reader = PlainArchive()
         return reader.content(archive.root, depth: 0)

@@ -4,25 +4,25 @@ import Foundation
 /// The objects of a fetch in chunks, so that a large store need not fit into memory.
 ///
 /// It runs one statement for the IDs; then, per chunk, one for its rows and one for each prefetched relationship.
-struct ObjectStream {
-    let context: NSManagedObjectContext
-    let entity: NSEntityDescription
-    var predicate: NSPredicate?
-    var sortDescriptors: [NSSortDescriptor] = []
-    var limit = 0
-    var offset = 0
-    var includesSubentities = true
+package struct ObjectStream {
+    package let context: NSManagedObjectContext
+    package let entity: NSEntityDescription
+    package var predicate: NSPredicate?
+    package var sortDescriptors: [NSSortDescriptor] = []
+    package var limit = 0
+    package var offset = 0
+    package var includesSubentities = true
     /// The key paths of relationships to prefetch with each chunk.
-    var prefetched: [String] = []
+    package var prefetched: [String] = []
     private static let chunkSize = 500
 
-    init(_ context: NSManagedObjectContext, entity: NSEntityDescription) {
+    package init(_ context: NSManagedObjectContext, entity: NSEntityDescription) {
         self.context = context
         self.entity = entity
     }
 
     /// Returns the request with another result type.
-    func request<T>(_ type: T.Type) -> NSFetchRequest<T> {
+    package func request<T>(_ type: T.Type) -> NSFetchRequest<T> {
         let request = NSFetchRequest<T>(entityName: entity.name ?? "")
         request.predicate = predicate
         request.sortDescriptors = sortDescriptors
@@ -34,7 +34,7 @@ struct ObjectStream {
 
     /// Calls the body with each object in order, its index and the total number of objects; returns that number.
     @discardableResult
-    func forEach(_ body: (_ object: NSManagedObject, _ index: Int, _ count: Int) throws -> Void) throws -> Int {
+    package func forEach(_ body: (_ object: NSManagedObject, _ index: Int, _ count: Int) throws -> Void) throws -> Int {
         try context.performAndWait {
             let idRequest = request(NSManagedObjectID.self)
             idRequest.resultType = .managedObjectIDResultType

@@ -9,7 +9,7 @@ extension PropertyPath {
     /// Returns the value of the path; a list if the path contains a to-many.
     ///
     /// - Parameter isExact: whether an import must reproduce the value exactly; see ``AttributeText``.
-    func cell(of object: NSManagedObject, showsMembers: Bool, isExact: Bool = false) -> CellValue {
+    package func cell(of object: NSManagedObject, showsMembers: Bool, isExact: Bool = false) -> CellValue {
         if let aggregate { return aggregate.cell(of: ends(of: object, steps[...])) }
         return cell(of: object, steps[...], showsMembers, isExact)
     }
@@ -54,14 +54,14 @@ extension PropertyPath {
         return object.value(forKey: property.name).map(AttributeText.other) ?? .null
     }
 
-    static func reference(to object: NSManagedObject) -> CellValue {
+    package static func reference(to object: NSManagedObject) -> CellValue {
         .reference(object.objectID.uriRepresentation().absoluteString)
     }
 }
 
 extension PathAggregate {
     /// Returns an aggregate: without values, `@sum` is 0 and the others are nil.
-    func cell(of objects: [NSManagedObject]) -> CellValue {
+    package func cell(of objects: [NSManagedObject]) -> CellValue {
         guard let attribute else { return .count(objects.count) }
         let values = objects.compactMap { $0.value(forKey: attribute.name) }
         switch kind {

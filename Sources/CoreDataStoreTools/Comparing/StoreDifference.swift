@@ -5,43 +5,43 @@ import CoreDataToolkit
 ///
 /// Objects of both stores are matched by their identifying attributes, or else by their keys. Memory contains a hash
 /// for each property of an object, not its values, so that stores larger than memory can be compared.
-struct StoreDifference {
-    enum Kind: String, Encodable {
+package struct StoreDifference {
+    package enum Kind: String, Encodable, Sendable {
         case onlyInFirst, onlyInSecond, changed
     }
 
     /// An object that differs between the stores.
-    struct Object: Encodable {
-        var entity: String
+    package struct Object: Encodable, Sendable {
+        package var entity: String
         /// The object by its identifying name: `Item/p12`, `Item "Milk"`.
-        var object: String
-        var difference: Kind
+        package var object: String
+        package var difference: Kind
         /// The properties that differ, for an object in both stores.
-        var properties: [String]
+        package var properties: [String]
     }
 
     /// The numbers of an entity's objects, without those of subentities.
-    struct Counts: Encodable {
-        var entity: String
-        var first = 0
-        var second = 0
-        var onlyInFirst = 0
-        var onlyInSecond = 0
-        var changed = 0
+    package struct Counts: Encodable, Sendable {
+        package var entity: String
+        package var first = 0
+        package var second = 0
+        package var onlyInFirst = 0
+        package var onlyInSecond = 0
+        package var changed = 0
 
-        var isEqual: Bool { onlyInFirst + onlyInSecond + changed == 0 }
+        package var isEqual: Bool { onlyInFirst + onlyInSecond + changed == 0 }
     }
 
-    private(set) var entities: [Counts] = []
-    private(set) var objects: [Object] = []
+    package private(set) var entities: [Counts] = []
+    package private(set) var objects: [Object] = []
     /// The number of different objects that are not listed.
-    private(set) var unlistedCount = 0
+    package private(set) var unlistedCount = 0
     private let limit: Int
 
-    var isEmpty: Bool { entities.allSatisfy(\.isEqual) }
+    package var isEmpty: Bool { entities.allSatisfy(\.isEqual) }
 
     /// - Parameter limit: the maximum number of objects to list; all are counted.
-    init(_ first: OpenStore, _ second: OpenStore, uniques: UniqueAttributes, limit: Int) throws {
+    package init(_ first: OpenStore, _ second: OpenStore, uniques: UniqueAttributes, limit: Int) throws {
         self.limit = limit
         let contexts = (first.makeContext(), second.makeContext())
         for entity in first.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) where !entity.isAbstract {
@@ -98,7 +98,7 @@ private struct ComparedEntity {
     }
 
     let name: String
-    private(set) var columns: [Column] = []
+    package private(set) var columns: [Column] = []
     private let entity: NSEntityDescription
     private let names: ObjectNames
 

@@ -1,18 +1,30 @@
 import CoreData
 import CoreDataModel
+import CoreDataToolkit
 import Foundation
 
 /// The model for opening a store.
-struct StoreModel {
-    var document: ModelDocument
+package struct StoreModel {
+    package var document: ModelDocument
     /// The configuration whose entities the store has; `nil` for all entities of the model.
-    var configuration: String?
+    package var configuration: String?
     /// Whether it was inferred from the store's tables, so that its version hashes differ from the store's.
-    var isInferred = false
+    package var isInferred = false
+    /// Facts about the choice of the model that a user should read.
+    package var notes: [String] = []
+
+    package init(
+        document: ModelDocument, configuration: String? = nil, isInferred: Bool = false, notes: [String] = []
+    ) {
+        self.document = document
+        self.configuration = configuration
+        self.isInferred = isInferred
+        self.notes = notes
+    }
 
     /// Makes the model for a program without its classes: objects are plain managed objects, and transformable values
     /// are their stored bytes.
-    func makeModel() throws -> NSManagedObjectModel {
+    package func makeModel() throws -> NSManagedObjectModel {
         var document = document
         for index in document.entities.indices {
             document.entities[index].className = nil
@@ -49,9 +61,9 @@ extension StoreModel {
     ///
     /// A model with a single version is returned even if it does not fit: opening the store then reports the
     /// differences.
-    static func fitting(_ store: String, among versions: ModelVersions, at path: String) throws -> StoreModel {
+    package static func fitting(_ store: String, among versions: ModelVersions, at path: String) throws -> StoreModel {
         guard let current = versions.current else {
-            throw ToolFailure("\(StoreFile.shown(path)) has no version '\(versions.currentName)'.")
+            throw ToolkitError("\(StoreFile.shown(path)) has no version '\(versions.currentName)'.")
         }
         guard let hashes = try StoreFile.versionHashes(store) else { return StoreModel(document: current) }
         guard versions.versions.count > 1 else { return StoreModel(document: current).configured(for: hashes) }
@@ -63,21 +75,22 @@ extension StoreModel {
             // A version that does not compile fits no store.
             guard let compiled = try? ModelCompiler.compile(candidate.document) else { continue }
             if let configuration = compiled.configuration(with: hashes) {
-                Terminal.note("note: version '\(candidate.name)' of \(StoreFile.shown(path)) fits the store")
-                return StoreModel(document: candidate.document, configuration: configuration.name)
+                return StoreModel(
+                    document: candidate.document, configuration: configuration.name,
+                    notes: ["version '\(candidate.name)' of \(StoreFile.shown(path)) fits the store"])
             }
             let difference = HashDifference(compiled.versionHashes, hashes)
             if nearest.map({ difference.count < $0.difference.count }) ?? true {
                 nearest = (candidate.name, difference)
             }
         }
-        throw ToolFailure(
+        throw ToolkitError(
             "No version of \(StoreFile.shown(path)) has the version hashes of \(StoreFile.shown(store))."
                 + (nearest.map { " Nearest is '\($0.name)': \($0.difference.text)." } ?? ""))
     }
 
     /// Returns the model with the configuration that has these hashes, if there is one.
-    func configured(for hashes: [String: Data]) -> StoreModel {
+    package func configured(for hashes: [String: Data]) -> StoreModel {
         var copy = self
         copy.configuration = (try? ModelCompiler.compile(document))?.configuration(with: hashes)?.name
         return copy

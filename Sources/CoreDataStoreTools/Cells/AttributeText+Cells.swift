@@ -9,7 +9,7 @@ extension AttributeText {
     /// Returns an object's value of the attribute.
     ///
     /// If ``isExact`` is set, bytes are written as JSON only if an import reproduces an equal value.
-    func cell(_ value: Any?) -> CellValue {
+    package func cell(_ value: Any?) -> CellValue {
         guard let value, !(value is NSNull) else { return .null }
         if let composite = attribute as? NSCompositeAttributeDescription {
             guard let values = value as? [String: Any] ?? (value as? NSDictionary) as? [String: Any] else {
@@ -62,7 +62,7 @@ extension AttributeText {
     }
 
     /// Returns a value whose attribute is unknown, such as an element of a composite.
-    static func other(_ value: Any) -> CellValue {
+    package static func other(_ value: Any) -> CellValue {
         switch value {
         case let value as String: .text(value)
         case let value as Date: .date(value)

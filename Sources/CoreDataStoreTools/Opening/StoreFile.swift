@@ -1,18 +1,19 @@
 import CoreData
+import CoreDataToolkit
 import Foundation
 
 /// Checks the file of a store before the store is opened.
-enum StoreFile {
+package enum StoreFile {
     /// Returns the URL of a store that a command names: a file, or `postgresql://…`.
-    static func url(_ path: String) -> URL {
+    package static func url(_ path: String) -> URL {
         if isOnServer(path), let url = URL(string: path) { return url }
         return URL(fileURLWithPath: path)
     }
 
-    static func isOnServer(_ path: String) -> Bool { path.prefixMatch(of: #/postgres(ql)?:\/\//#) != nil }
+    package static func isOnServer(_ path: String) -> Bool { path.prefixMatch(of: #/postgres(ql)?:\/\//#) != nil }
 
     /// Returns the store's path for messages, without a password.
-    static func shown(_ path: String) -> String {
+    package static func shown(_ path: String) -> String {
         guard isOnServer(path) else { return path }
         return URL(string: path) != nil && StoreTools.isOnServer(url(path))
             ? StoreTools.shown(url(path)).absoluteString : masked(path)
@@ -23,52 +24,52 @@ enum StoreFile {
         path.replacing(#/:[^:@\/]*@/#, with: "@").replacing(#/(ssl)?password=[^&]*/#, with: "password=…")
     }
 
-    static func shown(_ url: URL) -> String { url.isFileURL ? url.path : StoreTools.shown(url).absoluteString }
+    package static func shown(_ url: URL) -> String { url.isFileURL ? url.path : StoreTools.shown(url).absoluteString }
 
-    /// - Throws: ``ToolFailure`` for a server, if this tool was built without server support.
-    static func checkReaches(_ path: String) throws {
+    /// - Throws: ``ToolkitError`` for a server, if this tool was built without server support.
+    package static func checkReaches(_ path: String) throws {
         guard isOnServer(path) else { return }
         guard URL(string: path) != nil else {
-            throw ToolFailure(
+            throw ToolkitError(
                 "\(masked(path)) is no URL: what is not a letter or a digit may have to be written as %20.")
         }
         guard StoreTools.isOnServer(url(path)) else {
-            throw ToolFailure(
+            throw ToolkitError(
                 "This coredata was built without PostgreSQL. One that has it: swift build --traits PostgreSQL --product coredata"
             )
         }
     }
 
-    /// - Throws: ``ToolFailure`` for a path that cannot have a store.
-    static func checkExists(_ path: String) throws {
-        guard !path.isEmpty else { throw ToolFailure("The path of the store is empty.") }
+    /// - Throws: ``ToolkitError`` for a path that cannot have a store.
+    package static func checkExists(_ path: String) throws {
+        guard !path.isEmpty else { throw ToolkitError("The path of the store is empty.") }
         if isOnServer(path) { return try checkReaches(path) }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             if let folder = forbiddenFolder(above: path) {
-                throw ToolFailure("No permission to look into \(folder), so that \(path) cannot be read.")
+                throw ToolkitError("No permission to look into \(folder), so that \(path) cannot be read.")
             }
-            throw ToolFailure(
+            throw ToolkitError(
                 "There is no store at \(path). Make one with: coredata store create \(path) --model MODEL")
         }
-        if isFolder.boolValue { throw ToolFailure("\(path) is a folder, not a store.") }
+        if isFolder.boolValue { throw ToolkitError("\(path) is a folder, not a store.") }
         guard FileManager.default.isReadableFile(atPath: path) else {
-            throw ToolFailure("No permission to read \(path).")
+            throw ToolkitError("No permission to read \(path).")
         }
     }
 
-    /// - Throws: ``ToolFailure`` if files at the path prevent a new store.
-    static func checkIsFree(_ path: String) throws {
-        guard !path.isEmpty else { throw ToolFailure("The path of the new store is empty.") }
+    /// - Throws: ``ToolkitError`` if files at the path prevent a new store.
+    package static func checkIsFree(_ path: String) throws {
+        guard !path.isEmpty else { throw ToolkitError("The path of the new store is empty.") }
         try checkReaches(path)
         guard try StoreTools.isTaken(url(path)) else { return }
-        throw ToolFailure(
+        throw ToolkitError(
             "There is \(isOnServer(path) ? "something" : "a file") at \(shown(path)) already; a store is made only where there is none."
         )
     }
 
     /// Returns the store type for the extension of a new file; SQLite by default.
-    static func type(named path: String) -> NSPersistentStore.StoreType {
+    package static func type(named path: String) -> NSPersistentStore.StoreType {
         guard !isOnServer(path) else { return .sqlite }
         return switch URL(fileURLWithPath: path).pathExtension.lowercased() {
         case "xml": .xml
@@ -78,18 +79,18 @@ enum StoreFile {
     }
 
     /// Returns the type of a single-file store that is not a database; `nil` for others.
-    static func typeOfOneFile(_ path: String) -> String? {
+    package static func typeOfOneFile(_ path: String) -> String? {
         let type = StoreTools.type(ofStoreAt: url(path))
         return [NSXMLStoreType, NSBinaryStoreType].contains(type) ? type : nil
     }
 
     /// Returns whether there is a database at the path.
-    static func isDatabase(_ path: String) -> Bool {
+    package static func isDatabase(_ path: String) -> Bool {
         isOnServer(path) || StoreTools.isDatabase(path)
     }
 
     /// Returns the version hashes of the store's model, by entity; `nil` if the store contains none.
-    static func versionHashes(_ path: String) throws -> [String: Data]? {
+    package static func versionHashes(_ path: String) throws -> [String: Data]? {
         let url = url(path)
         do {
             let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -103,7 +104,7 @@ enum StoreFile {
     }
 
     /// The options for opening a store only to read it.
-    static var readingOptions: [AnyHashable: Any] {
+    package static var readingOptions: [AnyHashable: Any] {
         [
             NSReadOnlyPersistentStoreOption: NSNumber(value: true),
             StoreTools.leavesNothingOption: NSNumber(value: true),

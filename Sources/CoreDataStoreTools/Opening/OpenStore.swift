@@ -3,39 +3,36 @@ import CoreDataToolkit
 import Foundation
 
 /// An open store that a command works on.
-struct OpenStore {
-    let model: NSManagedObjectModel
-    let coordinator: NSPersistentStoreCoordinator
+package struct OpenStore {
+    package let model: NSManagedObjectModel
+    package let coordinator: NSPersistentStoreCoordinator
     /// The entities of the store.
-    let entities: [NSEntityDescription]
+    package let entities: [NSEntityDescription]
+
+    /// Called for each value that cannot be read; the value is then nil.
+    package var unreadableValueListener: ((String) -> Void)?
 
     /// Opens the store for reading, without leaving files next to it.
-    init(reading path: String, model options: ReadingModelOptions) throws {
-        try StoreFile.checkExists(path)
-        let found = try options.resolved(for: path)
+    ///
+    /// - Parameter isNamed: whether the user named the model, although the store may have cached a better one.
+    package init(reading path: String, model found: StoreModel, isNamed: Bool = false) throws {
         var storeOptions = StoreFile.readingOptions
         if found.isInferred { storeOptions[NSIgnorePersistentStoreVersioningOption] = NSNumber(value: true) }
         try self.init(
             path, model: found.makeModel(), configuration: found.configuration, options: storeOptions,
-            keepsModel: options.options.model != nil)
+            keepsModel: isNamed)
     }
 
     /// Opens the store at that path to read its history only, which needs no model.
-    init(historyOf path: String) throws {
+    package init(historyOf path: String) throws {
         let (document, _) = try ModelInspection.inferredModel(ofStoreAt: StoreFile.url(path))
-        let found = StoreModel(document: document, isInferred: true)
-        var options = StoreFile.readingOptions
-        options[NSIgnorePersistentStoreVersioningOption] = NSNumber(value: true)
-        try self.init(path, model: found.makeModel(), configuration: nil, options: options, keepsModel: false)
+        try self.init(reading: path, model: StoreModel(document: document, isInferred: true))
     }
 
     /// Opens the store at that path for changes.
-    init(changing path: String, model options: ModelOptions) throws {
-        try StoreFile.checkExists(path)
-        let found = try options.resolved(for: path)
+    package init(changing path: String, model found: StoreModel, isNamed: Bool = false) throws {
         try self.init(
-            path, model: found.makeModel(), configuration: found.configuration, options: [:],
-            keepsModel: options.model != nil)
+            path, model: found.makeModel(), configuration: found.configuration, options: [:], keepsModel: isNamed)
         guard let store = coordinator.persistentStores.first, store.isReadOnly else { return }
         // The store records its history, so reopen it with history tracking.
         try coordinator.remove(store)
@@ -45,17 +42,19 @@ struct OpenStore {
     }
 
     /// Opens the store for changes, if it records its history.
-    init(withHistory path: String, model options: ModelOptions) throws {
-        try StoreFile.checkExists(path)
-        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(path))
-        guard report.hasHistory else {
-            throw ToolFailure(
-                "The store \(StoreFile.shown(path)) has no history: no program has opened it with history tracking.")
-        }
-        let found = try options.resolved(for: path)
+    package init(withHistory path: String, model found: StoreModel, isNamed: Bool = false) throws {
         try self.init(
             path, model: found.makeModel(), configuration: found.configuration, options: Self.historyOptions,
-            keepsModel: options.model != nil)
+            keepsModel: isNamed)
+    }
+
+    /// - Throws: ``ToolkitError`` if the store does not record its history.
+    package static func checkHasHistory(_ path: String) throws {
+        let report = try NSPersistentStoreCoordinator.report(onPersistentStoreAt: StoreFile.url(path))
+        guard report.hasHistory else {
+            throw ToolkitError(
+                "The store \(StoreFile.shown(path)) has no history: no program has opened it with history tracking.")
+        }
     }
 
     private static var historyOptions: [AnyHashable: Any] {
@@ -63,7 +62,7 @@ struct OpenStore {
     }
 
     /// Creates a store if none exists, with the type of its file name.
-    init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
+    package init(creating path: String, model: NSManagedObjectModel, withHistory: Bool = false) throws {
         try StoreFile.checkIsFree(path)
         try self.init(
             path, type: StoreFile.type(named: path).rawValue, model: model, configuration: nil,
@@ -85,20 +84,21 @@ struct OpenStore {
                 at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
             guard keepsModel, (try? ModelInspection.cachedModel(ofStoreAt: url)) != nil else { throw error }
-            throw ToolFailure(
-                ErrorText.describe(error) + "\nThe store keeps a copy of its own model: leave --model out to use it.")
+            throw ToolkitError(
+                ErrorMessage.text(of: error) + "\nThe store keeps a copy of its own model: leave --model out to use it."
+            )
         }
     }
 
     /// Makes a context with a private queue.
-    func makeContext() -> NSManagedObjectContext {
+    package func makeContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         // Unreadable values are skipped with a warning.
-        context.unreadableValueListener = { Terminal.note("warning: \($0)") }
+        context.unreadableValueListener = unreadableValueListener
         return context
     }
 
     /// Returns the entity with the name, ignoring case; otherwise throws an error that lists the entities.
-    func entity(named name: String) throws -> NSEntityDescription { try model.entity(called: name) }
+    package func entity(named name: String) throws -> NSEntityDescription { try model.entity(called: name) }
 }

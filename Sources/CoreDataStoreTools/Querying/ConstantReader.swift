@@ -4,11 +4,19 @@ import CoreDataPrimitives
 import CoreDataToolkit
 import Foundation
 
-/// Converts the constants of `--where` to the types that they are compared with: a date, or an object ID for an object.
-struct ConstantReader {
-    let opened: OpenStore
+/// Converts the constants of a predicate to the types that they are compared with: a date, or an object ID for an
+/// object.
+package struct ConstantReader {
+    package let opened: OpenStore
+    /// The option that messages name, with a colon: `--where: `.
+    private let option: String
 
-    func predicate(_ text: String, of entity: NSEntityDescription) throws -> NSPredicate {
+    package init(opened: OpenStore, option: String = "") {
+        self.opened = opened
+        self.option = option
+    }
+
+    package func predicate(_ text: String, of entity: NSEntityDescription) throws -> NSPredicate {
         try PredicateTyping.read(NSPredicate(validating: text), of: entity) { constant, subject in
             switch subject {
             case .object(let entity): try object(constant, of: entity)
@@ -20,8 +28,8 @@ struct ConstantReader {
     private func object(_ constant: Any, of entity: NSEntityDescription) throws -> Any? {
         let name = entity.name ?? ""
         guard let text = constant as? String, let reference = ObjectReference(text) else {
-            throw ToolFailure(
-                "--where: '\(constant)' is no \(name). Write the object's ID, as in '\(name)/p12', or a property of it."
+            throw ToolkitError(
+                "\(option)'\(constant)' is no \(name). Write the object's ID, as in '\(name)/p12', or a property of it."
             )
         }
         return try reference.objectID(in: opened)
@@ -55,10 +63,10 @@ struct ConstantReader {
         } catch { throw wrong(text, attribute, reader) }
     }
 
-    private func wrong(_ constant: Any, _ attribute: NSAttributeDescription, _ reader: AttributeText) -> ToolFailure {
+    private func wrong(_ constant: Any, _ attribute: NSAttributeDescription, _ reader: AttributeText) -> ToolkitError {
         let what = "\(attribute.entity.name ?? "").\(attribute.name)"
         let text = constant is String ? "'\(constant)'" : "\(constant)"
-        return ToolFailure("--where: \(what) takes \(reader.typeName), in quotes; \(text) is none.")
+        return ToolkitError("\(option)\(what) takes \(reader.typeName), in quotes; \(text) is none.")
     }
 
     /// Parses `0x01ff`.

@@ -3,7 +3,7 @@ import CoreDataToolkit
 import Foundation
 
 /// A value in the output.
-indirect enum CellValue: Equatable {
+package indirect enum CellValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -21,14 +21,19 @@ indirect enum CellValue: Equatable {
     /// The text of a JSON value.
     case json(String)
 
-    struct Member: Equatable {
-        var name: String
-        var value: CellValue
+    package struct Member: Equatable, Sendable {
+        package var name: String
+        package var value: CellValue
+
+        package init(name: String, value: CellValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The value in a table: binary data as its size, nil as `NULL`, an object without its store as `Item/p12`, a
     /// composite as `city: Oslo, geo: {x: 1.5}`.
-    var tableText: String {
+    package var tableText: String {
         switch self {
         case .null: "NULL"
         case .reference(let uri): ObjectURI(uri).map { "\($0.entity)/\($0.reference)" } ?? uri
@@ -51,7 +56,7 @@ indirect enum CellValue: Equatable {
     /// The value in CSV and XML, an object as JSON; `nil` for nil.
     ///
     /// A list has no such form; its values are separated by commas, for people.
-    var text: String? {
+    package var text: String? {
         switch self {
         case .null: nil
         case .boolean(let value): value ? "true" : "false"
@@ -68,7 +73,7 @@ indirect enum CellValue: Equatable {
     }
 
     /// The value as JSON.
-    var json: String {
+    package var json: String {
         switch self {
         case .null: "null"
         case .boolean, .integer, .count, .decimal, .json: text ?? "null"
@@ -80,7 +85,7 @@ indirect enum CellValue: Equatable {
         }
     }
 
-    var isNumber: Bool {
+    package var isNumber: Bool {
         switch self {
         case .integer, .real, .decimal, .count: true
         default: false
