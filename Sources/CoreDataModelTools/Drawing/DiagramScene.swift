@@ -17,6 +17,11 @@ package struct DiagramScene: Sendable {
     package struct Point: Hashable, Sendable {
         package var x: Int
         package var y: Int
+
+        package init(x: Int, y: Int) {
+            self.x = x
+            self.y = y
+        }
     }
 
     package struct Frame: Hashable, Sendable {
@@ -61,7 +66,7 @@ package struct DiagramScene: Sendable {
 }
 
 /// The dimensions of boxes.
-enum DiagramMetrics {
+package enum DiagramMetrics {
     static let step = 10
     static let titleHeight = 30
     static let rowHeight = 20
@@ -84,7 +89,7 @@ enum DiagramMetrics {
     }
 
     /// Returns the offset of a row from the box's top.
-    static func bodyOffset(of row: Int, in box: ModelDiagram.Box) -> Int {
+    package static func bodyOffset(of row: Int, in box: ModelDiagram.Box) -> Int {
         let attributes = box.rows.prefix { $0.kind == .attribute }.count
         let gap = row >= attributes && attributes > 0 && attributes < box.rows.count ? sectionGap : 0
         return titleHeight + padding + row * rowHeight + gap

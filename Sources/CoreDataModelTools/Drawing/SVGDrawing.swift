@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 
 /// Draws a scene as SVG, in the light or dark mode of the viewer's system.
 package enum SVGDrawing {
@@ -33,21 +34,15 @@ package enum SVGDrawing {
     /// Escapes the five special characters of markup; control characters, which XML does not allow, become question
     /// marks.
     package static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
+        TextEscapes.replacing(in: text) { scalar in
             switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            case "\n", "\t", "\r": result.unicodeScalars.append(scalar)
+            case "'": return "&#39;"
+            case "\n", "\t", "\r": return nil
             default:
-                let isControl = scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF
-                result.unicodeScalars.append(isControl ? "?" : scalar)
+                let isForbidden = scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF
+                return isForbidden ? "?" : TextEscapes.markup(scalar)
             }
         }
-        return result
     }
 
     /// The style sheet. All rules are scoped to `.model`, because the page may have other styles. Colours are repeated

@@ -69,38 +69,13 @@ struct ModelKeyPath: Hashable, Sendable {
 private struct KeyPathCollector {
     private(set) var paths: [ModelKeyPath] = []
 
-    mutating func visit(_ predicate: PredicateNode) {
-        switch predicate {
-        case .constant, .block: break
-        case .comparison(let comparison):
-            visit(comparison.left)
-            visit(comparison.right)
-        case .and(let parts), .or(let parts): for part in parts { visit(part) }
-        case .not(let part): visit(part)
-        }
-    }
+    mutating func visit(_ predicate: PredicateNode) { predicate.forEachSide { visit($0) } }
 
     private mutating func visit(_ expression: ExpressionNode) {
-        switch expression {
-        case .constant, .evaluatedObject, .variable, .anyKey, .block: break
-        case .keyPath(let operand, let keys): visit(operand, keys)
-        case .function(_, let arguments), .aggregate(let arguments): for argument in arguments { visit(argument) }
-        case .message(let target, _, let arguments): for argument in [target] + arguments { visit(argument) }
-        case .union(let a, let b), .intersection(let a, let b), .difference(let a, let b):
-            visit(a)
-            visit(b)
-        case .subquery(let collection, _, let predicate):
-            visit(collection)
-            visit(predicate)
-        case .conditional(let condition, let a, let b):
-            visit(condition)
-            visit(a)
-            visit(b)
-        case .assignment(_, let value): visit(value)
-        case .fetch(let request, let context, _):
-            visit(request)
-            visit(context)
-        }
+        if case .block = expression { return }
+        if case .keyPath(let operand, let keys) = expression { return visit(operand, keys) }
+        for part in expression.parts { visit(part) }
+        if let predicate = expression.ownPredicate { visit(predicate) }
     }
 
     private mutating func visit(_ operand: ExpressionNode, _ keys: [String]) {

@@ -235,28 +235,28 @@ package struct ContentsWriter {
         }.map { ($0.key, $0.value) }
     }
 
-    private static let modelOrder = [
+    static let modelOrder = [
         "name", "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
         "macOSVersion", "iOSVersion", "sourceLanguage", "usedWithCloudKit", "usedWithSwiftData",
         "userDefinedModelVersionIdentifier",
     ]
-    private static let entityOrder = [
+    static let entityOrder = [
         "name", "representedClassName", "isAbstract", "parentEntity", "coreSpotlightDisplayNameExpression",
         "versionHashModifier", "elementID", "syncable", "codeGenerationType",
     ]
-    private static let attributeOrder = [
+    static let attributeOrder = [
         "name", "optional", "transient", "attributeType", "composite", "minValueString", "maxValueString",
         "minDateTimeInterval", "maxDateTimeInterval", "defaultDateTimeInterval", "defaultValueString",
         "regularExpressionString", "valueTransformerName", "customClassName", "derived", "derivationExpression",
         "allowsExternalBinaryDataStorage", "allowsCloudEncryption", "usesScalarValueType", "preserveAfterDeletion",
         "indexed", "spotlightIndexingEnabled", "storedInTruthFile", "versionHashModifier", "elementID", "syncable",
     ]
-    private static let relationshipOrder = [
+    static let relationshipOrder = [
         "name", "optional", "transient", "toMany", "minCount", "maxCount", "deletionRule", "ordered",
         "destinationEntity", "inverseName", "inverseEntity", "indexed", "spotlightIndexingEnabled",
         "storedInTruthFile", "versionHashModifier", "elementID", "syncable",
     ]
-    private static let diagramOrder = ["name", "positionX", "positionY", "width", "height"]
+    static let diagramOrder = ["name", "positionX", "positionY", "width", "height"]
 }
 
 extension PropertyElement.Kind {

@@ -1,4 +1,5 @@
 import CoreDataModel
+import CoreDataPrimitives
 
 /// Writes XML in Xcode's style: four spaces per level, one element per line, no final line break.
 struct MarkupWriter {
@@ -27,21 +28,5 @@ struct MarkupWriter {
 
     private mutating func startLine() { text += "\n" + String(repeating: "    ", count: depth) }
 
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            // A parser would replace these by a space.
-            case "\n": result += "&#10;"
-            case "\r": result += "&#13;"
-            case "\t": result += "&#9;"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
+    static func escaped(_ text: String) -> String { TextEscapes.replacing(in: text, TextEscapes.attribute) }
 }
