@@ -3,7 +3,7 @@ import LivePages
 import Logging
 
 /// An app as its tests see it.
-@MainActor package protocol TestedApp: WebApp {
+@MainActor package protocol TestedApp: ServedApp {
     static var site: Site { get }
     /// The program beside the tests.
     nonisolated static var program: String { get }

@@ -57,6 +57,7 @@ function patch(p) {
 }
 
 function parts(p) {
+  if (p.list && !data.list?.startsWith(p.list)) return;
   document.title = document.title.replace(/^(\(\d+\) )?/, p.title ? `(${p.title}) ` : '');
   for (const [id, html] of Object.entries(p.parts)) { const e = $('#' + id); if (e) morph(e, element(html)); }
 }
@@ -124,6 +125,8 @@ async function refresh() {
     const answer = await fetch(here, mine), now = parse(await answer.text());
     if (loading !== mine) return;
     loading = null;
+    // The list is gone.
+    if (answer.redirected || answer.status === 404 && list()) return location.reload();
     if (answer.ok ? take(now, () => {
       document.title = now.title;
       if (isOpen) show(bar);
@@ -274,6 +277,9 @@ addEventListener('touchend', () => {
   swipe.row.style.translate = '';
   if (swipe.by < -120) remove(swipe.row);
 });
+
+const code = $('[data-hash]');
+if (code && location.hash) { code.value = location.hash.slice(1); history.replaceState(0, '', location.pathname); }
 
 addEventListener('animationend', e => e.target.classList.remove('moved'));
 document.addEventListener('visibilitychange', () => { if (!canShare) connect(); });

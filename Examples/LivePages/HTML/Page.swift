@@ -15,7 +15,7 @@ package struct Page {
     package var title: String
     /// The path of the tab where the page belongs in the navigation.
     package var tab: String
-    /// By the path of the tab.
+    /// By the key of the tab.
     package var badges: [String: Badge]
     /// The number before the title.
     package var open: Int
@@ -97,7 +97,7 @@ package struct Page {
         let isBehind = tab.place == .bar && site.tabs.contains { $0.path == self.tab && $0.place == .column }
         let current: HTML = isHere ? " aria-current=page" : isBehind ? " class=here" : ""
         let place: HTML = tab.place == .bar ? " data-bar=only" : tab.place == .column ? " data-bar=no" : ""
-        let badge: HTML = badges[tab.path].map { " \($0.html(tab.path))" } ?? ""
+        let badge: HTML = badges[tab.key].map { " \($0.html(tab.key))" } ?? ""
         return "<a href=\"/\(tab.path)\"\(current)\(place)>\(tab.icon)<span>\(tab.title)</span>\(badge)</a>\n"
     }
 

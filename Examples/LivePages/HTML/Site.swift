@@ -48,9 +48,12 @@ package struct Site: Sendable {
         package let title: HTML
         package let icon: HTML
         package let place: Place
+        /// The name of its badge.
+        package let key: String
 
-        package init(path: String, title: HTML, icon: HTML, place: Place = .everywhere) {
+        package init(path: String, title: HTML, icon: HTML, place: Place = .everywhere, key: String? = nil) {
             self.path = path
+            self.key = key ?? path
             self.title = title
             self.icon = icon
             self.place = place
@@ -82,9 +85,12 @@ package struct LiveParts: Encodable, Equatable, Sendable {
     package let title: Int
     /// Markup by the ID of the element that it replaces, where a page has it; each has the attribute `data-part`.
     package let parts: [String: String]
+    /// The beginning of the names of the lists whose pages they are for; `nil` for all pages.
+    package let list: String?
 
-    package init(title: Int, badges: [String: Badge], parts: [String: HTML] = [:]) {
+    package init(title: Int, badges: [String: Badge], parts: [String: HTML] = [:], list: String? = nil) {
         self.title = title
+        self.list = list
         var all = parts.mapValues(\.text)
         for (tab, badge) in badges { all["badge-\(tab)"] = badge.html(tab).text }
         self.parts = all

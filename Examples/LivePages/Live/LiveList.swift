@@ -5,6 +5,8 @@ import Foundation
 @MainActor package final class LiveList: NSObject {
     /// How the list looks.
     package struct Form {
+        /// The ID of a row's element.
+        let id: @MainActor (NSManagedObject) -> String
         package let request: NSFetchRequest<NSManagedObject>
         package let sectionKeyPath: String?
         /// A row's element, with ``LiveList/rowID(_:)`` as its ID.
@@ -15,8 +17,10 @@ import Foundation
         package init(
             request: NSFetchRequest<NSManagedObject>, sectionKeyPath: String?,
             row: @escaping @MainActor (NSManagedObject) -> HTML,
-            section: @escaping @MainActor (_ name: String, _ count: Int, _ rows: HTML) -> HTML
+            section: @escaping @MainActor (_ name: String, _ count: Int, _ rows: HTML) -> HTML,
+            id: @escaping @MainActor (NSManagedObject) -> String = { LiveList.rowID($0) }
         ) {
+            self.id = id
             self.request = request
             self.sectionKeyPath = sectionKeyPath
             self.row = row
@@ -94,7 +98,7 @@ import Foundation
             place.item == 0
             ? nil : controller.object(at: IndexPath(item: place.item - 1, section: place.section))
         let row = LivePatch.Row(
-            id: Self.rowID(object), section: place.section, after: before.map(Self.rowID),
+            id: form.id(object), section: place.section, after: before.map(form.id),
             html: form.row(object).text)
         let hash = row.html.hashValue
         guard told.updateValue(hash, forKey: row.id) != hash || moved.contains(object) else { return }
@@ -134,7 +138,7 @@ extension LiveList: @MainActor NSFetchedResultsControllerDelegate {
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         guard let object = anObject as? NSManagedObject else { return }
-        if type == .delete { patch.gone.append(Self.rowID(object)) } else { changed.insert(object) }
+        if type == .delete { patch.gone.append(form.id(object)) } else { changed.insert(object) }
         if type == .insert || type == .move { moved.insert(object) }
     }
 

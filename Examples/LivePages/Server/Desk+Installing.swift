@@ -42,13 +42,13 @@ extension Desk {
     /// The manifest, the icons, the service worker, and the page that shows without a connection.
     nonisolated func addInstalling(to router: Router<BasicRequestContext>) {
         let site = site
-        get(router, "/manifest.webmanifest") { _ in
+        getForAll(router, "/manifest.webmanifest") { _ in
             .file(try JSONEncoder().encode(Manifest(site)), type: "application/manifest+json")
         }
         for (side, icon) in site.icons {
-            get(router, RouterPath("/icon-\(side).png")) { _ in .file(icon, type: "image/png") }
+            getForAll(router, RouterPath("/icon-\(side).png")) { _ in .file(icon, type: "image/png") }
         }
-        get(router, "/sw.js") { _ in
+        getForAll(router, "/sw.js") { _ in
             guard let worker = Assets.data("sw.js") else { throw HTTPError(.notFound) }
             return .file(worker, type: "text/javascript; charset=utf-8")
         }

@@ -16,6 +16,11 @@ import Hummingbird
     private let order = FormOrder()
     /// The store that the pages show, once it is open: what a form changed is in it before the form is answered.
     var store: LiveStore?
+    /// Finds who is signed in, in an app with accounts.
+    package var sessions: (any SessionReader)?
+    /// Whether browsers reach the server through a proxy with TLS: cookies go through TLS only, and the proxy tells the address of the
+    /// client.
+    package var isBehindProxy = false
     package let site: Site
 
     package init(site: Site) { self.site = site }
@@ -27,7 +32,18 @@ import Hummingbird
         _ router: Router<BasicRequestContext>, _ path: RouterPath, _ handler: @escaping Handler
     ) {
         router.get(path) { request, context in
-            try await self.answer(try await self.visit(request, context, Form()), request, handler)
+            let (visit, visitor) = try await self.visit(request, context)
+            return try await self.answer(visit, visitor, request, handler)
+        }
+    }
+
+    /// Answers GETs of the path, whoever is signed in: for files that are the same for all.
+    nonisolated func getForAll(
+        _ router: Router<BasicRequestContext>, _ path: RouterPath, _ handler: @escaping Handler
+    ) {
+        router.get(path) { request, context in
+            let visit = try await self.visit(request, context, visitor: nil)
+            return try await self.answer(visit, nil, request, handler)
         }
     }
 
@@ -39,9 +55,9 @@ import Hummingbird
         _ handler: @escaping Handler
     ) {
         router.post(path) { request, context in
-            var visit = try await self.visit(request, context, Form())
+            var (visit, visitor) = try await self.visit(request, context)
             visit.form = try await Self.form(of: request, visit, takesFile: takesFile)
-            return try await self.answer(visit, request, once: once, self.settling(handler))
+            return try await self.answer(visit, visitor, request, once: once, self.settling(handler))
         }
     }
 
@@ -62,12 +78,19 @@ import Hummingbird
     ///
     /// - Parameter once: whether what was answered to the same form before is answered again.
     private func answer(
-        _ visit: Visit, _ request: Request, once: Bool = false, _ handler: @escaping Handler
+        _ visit: Visit, _ visitor: Visitor?, _ request: Request, once: Bool = false, _ handler: @escaping Handler
     ) async throws -> Response {
         let reply = try await Browser.$current.withValue(visit.token) {
             once ? try await answers.reply(to: visit, handler) : try await handler(visit)
         }
-        return try response(reply, visit, request)
+        var response = try response(reply, visit, request)
+        for field in visitor?.headers ?? [:] {
+            // What the app says itself, as after a sign-out, counts more than a renewed cookie of the same name.
+            let name = field.value.prefix { $0 != "=" } + "="
+            if response.headers[values: field.name].contains(where: { $0.hasPrefix(name) }) { continue }
+            response.headers.append(field)
+        }
+        return response
     }
 
     /// Reads a form: no more than its beginning before its token is known to be the browser's.
@@ -106,9 +129,24 @@ import Hummingbird
         }
     }
 
-    private func visit(_ request: Request, _ context: BasicRequestContext, _ form: Form) throws -> Visit {
+    private func visit(
+        _ request: Request, _ context: BasicRequestContext
+    ) async throws -> (visit: Visit, visitor: Visitor?) {
+        let visitor = try await sessions?.visitor(of: request, from: address(of: request))
+        return (try visit(request, context, visitor: visitor), visitor)
+    }
+
+    /// The address of the client: of the other end of the connection, or, behind a proxy, what the proxy has added.
+    private func address(of request: Request) -> String? {
+        guard isBehindProxy, let last = request.headers[.forwardedFor]?.split(separator: ",").last else {
+            return Connection.address
+        }
+        return last.trimmingCharacters(in: .whitespaces)
+    }
+
+    private func visit(_ request: Request, _ context: BasicRequestContext, visitor: Visitor?) throws -> Visit {
         let cookies = request.cookies
-        let known = cookies["token"]?.value ?? ""
+        let known = visitor?.formToken ?? cookies["token"]?.value ?? ""
         let isNew = !Secret.isOne(known)
         // A message belongs to the next page, not to a picture on it.
         let flash = request.method == .get ? cookies["flash"].flatMap { flashes.take($0.value) } : nil
@@ -117,11 +155,17 @@ import Hummingbird
             guard let value = Int(text), value > 0 else { throw HTTPError(.notFound) }
             number = value
         }
-        return Visit(
+        var visit = Visit(
             path: request.uri.path, query: Form(query: request.uri.query ?? ""), number: number,
-            id: context.parameters.get("id") ?? "", form: form,
+            id: context.parameters.get("id") ?? "", form: Form(),
             token: isNew ? Secret.make() : known, isNew: isNew, flash: flash,
             isPatch: request.headers[.isPatch] == "1", order: request.headers[.order].flatMap(Self.order))
+        visit.person = visitor?.person
+        visit.address = address(of: request)
+        visit.userAgent = request.headers[.userAgent] ?? ""
+        visit.host = request.head.authority ?? ""
+        visit.lastEvent = request.headers[.lastEvent]
+        return visit
     }
 
     /// Reads the page's name and the form's number, "name.number".
@@ -147,12 +191,17 @@ import Hummingbird
                     .contentType: type,
                     .cacheControl: isForever ? "public, max-age=31536000, immutable" : "private, no-cache",
                 ], body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+        case .events(let stream): response = events(stream, request)
+        case .with(let headers, let reply):
+            response = try self.response(reply, visit, request)
+            response.headers.append(contentsOf: headers)
+            return response
         }
         if visit.isNew, case .page = reply {
             response.setCookie(
                 Cookie(
-                    name: "token", value: visit.token, maxAge: 31_536_000, path: "/", httpOnly: true,
-                    sameSite: .strict))
+                    name: "token", value: visit.token, maxAge: 31_536_000, path: "/", secure: isBehindProxy,
+                    httpOnly: true, sameSite: .strict))
         }
         return response
     }
@@ -162,8 +211,8 @@ import Hummingbird
         if let flash {
             response.setCookie(
                 Cookie(
-                    name: "flash", value: flashes.keep(flash), maxAge: 60, path: "/", httpOnly: true,
-                    sameSite: .strict))
+                    name: "flash", value: flashes.keep(flash), maxAge: 60, path: "/", secure: isBehindProxy,
+                    httpOnly: true, sameSite: .strict))
         }
         return response
     }
@@ -201,13 +250,13 @@ import Hummingbird
         for (name, type) in [
             ("app.css", "text/css; charset=utf-8"), ("app.js", script), ("keep.js", script), ("stream.js", script),
         ] {
-            get(router, RouterPath("/\(name)")) { visit in
+            getForAll(router, RouterPath("/\(name)")) { visit in
                 guard let data = Assets.data(name) else { throw HTTPError(.notFound) }
                 return .file(data, type: type, isForever: visit.query["v"] != nil)
             }
         }
         let icon = site.icon
-        get(router, "/favicon.svg") { _ in .file(icon, type: "image/svg+xml") }
+        getForAll(router, "/favicon.svg") { _ in .file(icon, type: "image/svg+xml") }
         addInstalling(to: router)
     }
 

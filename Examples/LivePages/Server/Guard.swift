@@ -116,6 +116,7 @@ extension HTTPField.Name {
     package static let fetchDestination = HTTPField.Name.known("Sec-Fetch-Dest")
     package static let isPatch = HTTPField.Name.known("X-Patch")
     package static let order = HTTPField.Name.known("X-Order")
+    static let forwardedFor = HTTPField.Name.known("X-Forwarded-For")
     package static let lastEvent = HTTPField.Name.known("Last-Event-ID")
 
     private static func known(_ name: String) -> HTTPField.Name {

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 
 /// Runs an app as a program: its arguments, its server, its end.
-@MainActor package struct Launch<App: WebApp> {
+@MainActor package struct Launch<App: ServedApp> {
     package let program: String
     package let site: Site
     /// The options that only this app has.

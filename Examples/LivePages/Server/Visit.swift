@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Hummingbird
 
 /// Who asks for a page, and how.
 package struct Visit: Sendable {
@@ -20,6 +22,17 @@ package struct Visit: Sendable {
     package let isPatch: Bool
     /// The page that sent the form, and the number of the form among those of the page; `nil` without the script.
     var order: (page: String, number: Int)?
+
+    /// Who is signed in, in an app with accounts; see ``Visitor/person``.
+    package internal(set) var person: (any Sendable)?
+    /// The network address of the client.
+    package internal(set) var address: String?
+    /// What the browser calls itself.
+    package internal(set) var userAgent = ""
+    /// The name under which the browser asks for the server.
+    package internal(set) var host = ""
+    /// The last event that the page's stream has had.
+    package internal(set) var lastEvent: String?
 
     /// Where to go back to, out of a form's field: a path of ours.
     package func back(or other: String) -> String {
@@ -52,9 +65,13 @@ package struct Flash: Sendable, Encodable {
 }
 
 /// What a visit is answered with.
-package enum Reply {
+package indirect enum Reply: Sendable {
     case page(Page, status: Int = 200)
     /// To another page, with a message.
     case redirect(String, Flash? = nil)
     case file(Data, type: String, isForever: Bool = false)
+    /// Events, as long as the page is open.
+    case events(AsyncStream<ByteBuffer>)
+    /// A reply with headers of its own.
+    case with(HTTPFields, Reply)
 }

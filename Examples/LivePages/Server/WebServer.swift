@@ -4,7 +4,7 @@ import Logging
 import ServiceLifecycle
 
 /// An app on a port: opens its store, after a migration where that is due, and serves its pages.
-@MainActor package final class WebServer<App: WebApp> {
+@MainActor package final class WebServer<App: ServedApp> {
     /// The app, once its store is open.
     package private(set) var app: App?
     private let opener: Opener<App>
@@ -56,7 +56,7 @@ import ServiceLifecycle
         do {
             try await BusyStore.retrying {
                 try await fill(app)
-                try await app.live.settle()
+                try await app.sharedStore?.settle()
             }
         } catch {
             app.close()
@@ -69,8 +69,8 @@ import ServiceLifecycle
         if isEnding { return app.close() }
         app.onRestore = { [weak self] backup in try await self?.restore(backup) }
         self.app = app
-        desk.store = app.live
-        switchboard.connect(router { app.addPages(to: $0) })
+        desk.store = app.sharedStore
+        switchboard.connect(router { app.addPages(to: $0) }, interface: app.interface)
     }
 
     private func router(_ add: (Router<BasicRequestContext>) -> Void) -> Router<BasicRequestContext> {
@@ -86,7 +86,7 @@ import ServiceLifecycle
         guard let app else { return }
         switchboard.disconnect()
         self.app = nil
-        app.feed.close()
+        app.endStreams()
         // Whatever comes of it, a store is opened: the backup, or the one that is still there.
         let result: Result<Void, any Error>
         do { result = .success(try await app.restore(backup)) } catch { result = .failure(error) }
@@ -100,7 +100,8 @@ import ServiceLifecycle
     /// Serves until the process is asked to end, or the task is cancelled.
     package func run(stopsAtSignals: Bool, onRunning: @escaping @Sendable (_ port: Int) async -> Void) async throws {
         let application = Application(
-            responder: switchboard, server: .http1(configuration: .init(idleTimeout: .seconds(60))),
+            responder: ConnectionResponder(pages: switchboard),
+            server: .http1(configuration: .init(idleTimeout: .seconds(60))),
             configuration: .init(address: .hostname(host, port: port), serverName: nil),
             onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) }, logger: logger)
         // The last is asked to end first: streams before the server, which waits for its answers to end.
@@ -123,17 +124,17 @@ import ServiceLifecycle
         app = nil
     }
 
-    fileprivate func beat() { app?.feed.beat() }
+    fileprivate func beat() { app?.beat() }
 
     fileprivate func endStreams(isAsked: Bool) {
         isEnding = true
         endsAsAsked = isAsked
-        app?.feed.close()
+        app?.endStreams()
     }
 }
 
 /// Keeps the streams of pages open, and ends them when the server is to stop.
-private struct Heart<App: WebApp>: Service {
+private struct Heart<App: ServedApp>: Service {
     let server: WebServer<App>
 
     func run() async throws {

@@ -4,7 +4,7 @@ import Foundation
 extension LiveStore {
     /// Saves the view context and its parent; changes that cannot be saved are rolled back. While another process is writing to the
     /// store, the parent keeps the changes for ``settle()``.
-    func save() throws {
+    func saveStack() throws {
         do { try stack.saveAndWait() } catch {
             if view.hasChanges {
                 // The view has handed nothing on: changes of other forms, which may wait in the parent, stay.

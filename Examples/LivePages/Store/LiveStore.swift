@@ -4,16 +4,11 @@ import Foundation
 
 /// A store and the context that pages show, on the main actor as in an app with windows.
 ///
-/// A change by a page is a step of the browser that sent the form, and saved at once, see ``perform(_:_:)``. The stack merges what
-/// imports and other processes save.
-@MainActor package final class LiveStore {
+/// The stack merges what imports and other processes save.
+@MainActor package final class LiveStore: LiveContext {
     package let stack: CoreDataStack
     /// The store's file.
     package let url: URL
-    /// The number of the newest step; a message about a step carries its number.
-    package internal(set) var lastStep = 0
-    /// The steps of each browser, the one that was used last at the end.
-    var histories: [StepHistory] = []
     /// How often changes that the store did not have yet were rolled back.
     var lossCount = 0
     /// Called when changes that the store did not have yet were rolled back: what lists show is fetched again.
@@ -21,7 +16,6 @@ import Foundation
     /// How long ``settle()`` waits for another process that is writing to the store.
     package var patience = BusyStore.patience
 
-    package var view: NSManagedObjectContext { stack.viewContext }
     package var store: NSPersistentStore? { stack.store }
 
     /// Opens the store, or makes it.
@@ -38,8 +32,10 @@ import Foundation
         if url.isFileURL { options.pragmas["busy_timeout"] = BusyStore.statementTimeout }
         stack = try await CoreDataStack.setUp(
             model: model, storeURL: url, options: options, migrationProgress: progress)
-        view.undoManager = StepUndoManager()
+        super.init(stack.viewContext)
     }
+
+    override func save() throws { try saveStack() }
 
     /// Closes the store; what is saved is saved.
     package func close() {

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// The browser whose form the server answers at the moment; the steps of ``LiveStore/perform(_:_:)`` belong to it.
+/// The browser whose form the server answers at the moment; the steps of ``LiveContext/perform(_:_:)`` belong to it.
 package enum Browser {
     /// The browser's secret; `nil` outside of a form, as in an import.
     @TaskLocal package static var current: String?

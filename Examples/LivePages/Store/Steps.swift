@@ -12,9 +12,9 @@ package enum UndoOutcome: Equatable {
     case nothing
 }
 
-extension LiveStore {
-    /// Does something as one step and saves it; where another process is writing to the store, ``settle()`` does. In the answer to a
-    /// form, the browser that sent it can undo the step.
+extension LiveContext {
+    /// Does something as one step and saves it; where another process is writing to the store, ``LiveStore/settle()`` does. In the answer
+    /// to a form, the browser that sent it can undo the step.
     ///
     /// - Returns: the number of the step, with what the body returned; `nil` where nothing changed, and outside of a form.
     @discardableResult

@@ -9,7 +9,7 @@ package enum StorePlace {
     /// The place that a user has typed.
     ///
     /// - Throws: ``LaunchOptions/Problem`` for a server that this program does not know.
-    static func url(_ text: String) throws -> URL {
+    package static func url(_ text: String) throws -> URL {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
             return URL(fileURLWithPath: text)
         }

@@ -9,7 +9,7 @@ extension App {
         let about: HTML = """
             <section class=card><h2>One list on several devices</h2>
             <p>Devices exchange changes through a folder that all of them can reach: on a network drive, or one that Syncthing, Dropbox \
-            or Nextcloud copies. A WebDAV server or an S3 bucket does as well. Each device keeps its own list and works without a \
+            or Nextcloud copies. A WebDAV server, an S3 bucket or a household of Grocery Cloud does as well. Each device keeps its own list and works without a \
             connection.</p>
             """
         guard mayChoosePlace else {
@@ -29,6 +29,7 @@ extension App {
             <div class=in-folder>\(fields.folder)</div>
             <div class=in-webdav>\(fields.webDAV)</div>
             <div class=in-s3>\(fields.s3)</div>
+            <div class=in-service>\(fields.service)</div>
             \(fields.input(.device, "Name of this device", value: device, " required maxlength=100"))
             \(fields.secret(.passphrase, "Passphrase (optional)", isNew: true, hint: Self.passphraseHint))
             \(Self.keepSwitch(keeps))
@@ -85,6 +86,7 @@ extension App {
             case .folder: break
             case .webDAV: content += fields.account
             case .s3: content += fields.keys
+            case .service(let service): content += fields.signIn(account: service.account)
             }
         }
         if settings.isSealed, synchroniser.phase != .on {
@@ -138,6 +140,7 @@ struct SyncFields {
 
     private static let kindNames: [(TypedPlace.Kind, HTML)] = [
         (.folder, "A folder on this machine"), (.webDAV, "A WebDAV server"), (.s3, "An S3 bucket"),
+        (.service, "Grocery Cloud"),
     ]
 
     var kinds: HTML {
@@ -181,6 +184,24 @@ struct SyncFields {
         let prefix = input(
             .prefix, "Prefix (optional)", value: place.shown(.prefix), " placeholder=\"groceries/\" maxlength=500")
         return "\(endpoint)\(region)\(bucket)\(prefix)\(keys)"
+    }
+
+    var service: HTML {
+        let address = input(
+            .service, "Address of the service", value: place.shown(.service),
+            " placeholder=\"https://groceries.example.com\" maxlength=1000 inputmode=url",
+            hint:
+                "Make an account and a household there first. Without https, others on the network can read the password."
+        )
+        let household = input(
+            .household, "Household (empty for the only one)", value: place.shown(.household), " maxlength=100")
+        return "\(address)\(signIn(account: place.shown(.account)))\(household)"
+    }
+
+    /// Name and password for a service. The password is not kept.
+    func signIn(account: String) -> HTML {
+        let name = input(.account, "Name of the account", value: account, " maxlength=100")
+        return "\(name)\(secret(.accountPassword, "Password of the account", isNew: false))"
     }
 
     var keys: HTML {

@@ -40,6 +40,7 @@ extension App {
             var candidate = try SyncCandidate(
                 TypedPlace(visit.form), device: visit.form["device"] ?? "",
                 passphrase: visit.form["passphrase"] ?? "", keepsSecrets: visit.form["keep"] != nil)
+            try await candidate.signIn()
             candidate.devices = try await candidate.check()
             guard candidate.devices > 0 else { return try join(candidate) }
             if candidates.count >= Self.mostCandidates { candidates = [:] }

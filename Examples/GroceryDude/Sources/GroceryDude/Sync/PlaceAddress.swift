@@ -13,11 +13,23 @@ enum PlaceAddress: Equatable, Sendable {
         var prefix: String
     }
 
+    /// A household of a service, such as Grocery Cloud.
+    struct Service: Codable, Equatable, Sendable {
+        var address: URL
+        /// The name of the account.
+        var account: String
+        /// The name of the household; empty for the only one of the account.
+        var household: String
+        /// The household, once the account has signed in.
+        var group: UUID?
+    }
+
     /// The path of a folder of this machine.
     case folder(String)
     /// The address of a folder of a WebDAV server.
     case webDAV(URL)
     case s3(Bucket)
+    case service(Service)
 
     /// What pages call the place: "Folder".
     var title: String {
@@ -25,6 +37,7 @@ enum PlaceAddress: Equatable, Sendable {
         case .folder: "Folder"
         case .webDAV: "WebDAV folder"
         case .s3: "S3 bucket"
+        case .service: "Grocery Cloud"
         }
     }
 
@@ -33,6 +46,7 @@ enum PlaceAddress: Equatable, Sendable {
         switch self {
         case .folder, .webDAV: "folder"
         case .s3: "bucket"
+        case .service: "household"
         }
     }
 
@@ -42,6 +56,7 @@ enum PlaceAddress: Equatable, Sendable {
         case .folder(let path): path
         case .webDAV(let url): url.absoluteString
         case .s3(let bucket): "\(bucket.bucket)/\(bucket.prefix) at \(bucket.endpoint.absoluteString)"
+        case .service(let service): "\(service.household) at \(service.address.absoluteString)"
         }
     }
 
@@ -60,8 +75,12 @@ enum PlaceAddress: Equatable, Sendable {
     /// - Parameters:
     ///   - hasFiles: whether the place had files of devices: then one that is empty is another one.
     ///   - isAwaited: whether a person waits for the answer: then a silent server is given up sooner.
+    ///   - onRenewal: called with a new token that a service gives in the place of the present one.
     /// - Throws: `SyncPlaceError` for an address that is not valid.
-    func place(_ credentials: PlaceCredentials?, hasFiles: Bool, isAwaited: Bool = false) throws -> any SyncPlace {
+    func place(
+        _ credentials: PlaceCredentials?, hasFiles: Bool, isAwaited: Bool = false,
+        onRenewal: (@Sendable (PlaceCredentials) -> Void)? = nil
+    ) throws -> any SyncPlace {
         var limits = RemoteLimits()
         if isAwaited { limits.silence = 15 }
         switch self {
@@ -75,6 +94,11 @@ enum PlaceAddress: Equatable, Sendable {
                 endpoint: bucket.endpoint, bucket: bucket.bucket, prefix: bucket.prefix, region: bucket.region,
                 credentials: credentials?.s3 ?? S3Credentials(accessKey: "", secretKey: ""), limits: limits)
             return SharedPlace(place, self, hasFiles: hasFiles)
+        case .service(let service):
+            let session = try service.session(credentials, limits)
+            if let onRenewal { session.onRenewal { onRenewal(.session(token: $0)) } }
+            let place = ServicePlace(session: session, group: service.group ?? UUID())
+            return SharedPlace(place, self, hasFiles: hasFiles)
         }
     }
 }
@@ -84,12 +108,14 @@ enum PlaceCredentials: Codable, Equatable, Sendable, CustomStringConvertible, Cu
     case password(user: String, password: String)
     case token(text: String)
     case keys(access: String, secret: String, session: String?)
+    /// The token of a session of a service, in the place of the account's password.
+    case session(token: String)
 
     var webDAV: WebDAVCredentials? {
         switch self {
         case .password(let user, let password): WebDAVCredentials(user: user, password: password)
         case .token(let text): WebDAVCredentials(token: text)
-        case .keys: nil
+        case .keys, .session: nil
         }
     }
 

@@ -11,6 +11,8 @@ struct SyncCandidate: Sendable {
         case endpoint, region, bucket, prefix
         case accessKey = "access-key"
         case secretKey = "secret-key"
+        case service, account, household
+        case accountPassword = "account-password"
         /// Of temporary keys; only the command line has it.
         case sessionToken = "session-token"
     }
@@ -22,7 +24,7 @@ struct SyncCandidate: Sendable {
     }
 
     var settings: SyncSettings
-    let secrets: SyncSecrets
+    private(set) var secrets: SyncSecrets
     /// Whether the secrets are kept for the next start of the app.
     let keepsSecrets: Bool
     /// The number of devices that had files in the place when it was checked.
@@ -48,6 +50,14 @@ struct SyncCandidate: Sendable {
             place: address, device: name, isSealed: !passphrase.isEmpty, needsCredentials: credentials != nil)
         secrets = SyncSecrets(passphrase: passphrase, credentials: credentials)
         self.keepsSecrets = keepsSecrets
+    }
+
+    /// Signs in to a service. The password is not kept: the token of a session takes its place.
+    ///
+    /// - Throws: a ``Problem`` with the field to change.
+    mutating func signIn() async throws {
+        (settings.place, secrets.credentials) = try await settings.place.signingIn(
+            secrets.credentials, device: settings.device)
     }
 
     /// Checks that the place can be used with the passphrase.
@@ -112,6 +122,7 @@ struct SyncCandidate: Sendable {
             } else {
                 error.message.contains("in another region") ? .region : .endpoint
             }
+        case .service: error.reason == .noPermission ? .accountPassword : .service
         }
     }
 

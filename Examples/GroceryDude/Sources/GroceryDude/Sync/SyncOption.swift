@@ -30,6 +30,7 @@ enum SyncOption {
 
     /// The variables in which a server's secrets are at the start of the app, as a person would list them.
     static func variables(of place: PlaceAddress) -> String {
+        if case .service = place { return "the page Sync, without --host and --allowed-host" }
         if case .s3 = place { return "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" }
         return "WEBDAV_USER and WEBDAV_PASSWORD, or WEBDAV_TOKEN"
     }
@@ -70,6 +71,7 @@ enum SyncOption {
             }
             var candidate = try SyncCandidate(typed, device: values[device] ?? ProcessInfo.processInfo.hostName)
             candidate.settings.seeding = seeding
+            try await candidate.signIn()
             _ = try await candidate.check()
             if seeding == .replaceLocal { try await app.groceries.keepBackup("before-sync") }
             try app.synchroniser.join(candidate)

@@ -23,9 +23,9 @@ struct SyncSettings: Equatable, Sendable {
 }
 
 extension SyncSettings: Codable {
-    /// A place has one of the first three keys.
+    /// A place has one of the first four keys.
     private enum Key: String, CodingKey {
-        case folder, webDAV, s3, device, isSealed, needsCredentials, seeding, hasExchanged
+        case folder, webDAV, s3, service, device, isSealed, needsCredentials, seeding, hasExchanged
     }
 
     init(from decoder: any Decoder) throws {
@@ -34,6 +34,8 @@ extension SyncSettings: Codable {
             place = .folder(path)
         } else if let url = try values.decodeIfPresent(URL.self, forKey: .webDAV) {
             place = .webDAV(url)
+        } else if let service = try values.decodeIfPresent(PlaceAddress.Service.self, forKey: .service) {
+            place = .service(service)
         } else {
             place = .s3(try values.decode(PlaceAddress.Bucket.self, forKey: .s3))
         }
@@ -50,6 +52,7 @@ extension SyncSettings: Codable {
         case .folder(let path): try values.encode(path, forKey: .folder)
         case .webDAV(let url): try values.encode(url, forKey: .webDAV)
         case .s3(let bucket): try values.encode(bucket, forKey: .s3)
+        case .service(let service): try values.encode(service, forKey: .service)
         }
         try values.encode(device, forKey: .device)
         try values.encode(isSealed, forKey: .isSealed)

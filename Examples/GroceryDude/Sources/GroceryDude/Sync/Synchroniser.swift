@@ -89,23 +89,33 @@ import LivePages
     ///
     /// - Returns: what is wrong with them; `nil` if they are right.
     func unlock(_ typed: SyncSecrets, keeps: Bool) async throws -> String? {
-        guard let settings, phase != .off, phase != .on || settings.needsCredentials else { return nil }
+        guard var settings, phase != .off, phase != .on || settings.needsCredentials else { return nil }
         var new = typed
         if new.passphrase.isEmpty { new.passphrase = secrets.passphrase }
         if new.credentials == nil { new.credentials = secrets.credentials }
         if settings.lacks(new) { return nil }
+        let former = settings.place
         do {
+            (settings.place, new.credentials) = try await settings.place.signingIn(
+                new.credentials, device: settings.device)
             let place = try settings.place.place(
                 new.credentials, hasFiles: settings.hasExchanged, isAwaited: true)
             if settings.needsCredentials { _ = try await place.list(nil) }
             if settings.isSealed { try await SealedPlace(place, passphrase: new.passphrase).unlock() }
+        } catch let problem as SyncCandidate.Problem {
+            if case .locked = phase { phase = .locked(problem.description) }
+            return problem.description
         } catch let error as SyncPlaceError {
             let text = error.reason == .wrongPassphrase ? wrongPassphrase : error.message
             if case .locked = phase { phase = .locked(text) }
             return text
         }
         // Another browser may have been faster.
-        guard self.settings?.place == settings.place, phase != .off else { return nil }
+        guard self.settings?.place == former, phase != .off else { return nil }
+        if settings.place != former {
+            try files.save(settings)
+            self.settings = settings
+        }
         if keeps { try files.keep(new) } else { try files.forget() }
         await use(new)
         return nil
@@ -134,7 +144,9 @@ import LivePages
     private func begin(_ settings: SyncSettings) {
         (phase, trouble) = (.on, nil)
         do {
-            let place = try settings.place.place(secrets.credentials, hasFiles: settings.hasExchanged)
+            let place = try settings.place.place(secrets.credentials, hasFiles: settings.hasExchanged) {
+                [weak self] renewed in Task { @MainActor in self?.keep(renewed) }
+            }
             sealed = settings.isSealed ? SealedPlace(place, passphrase: secrets.passphrase) : nil
             try open(sealed ?? place, settings)
         } catch {
@@ -143,6 +155,14 @@ import LivePages
         }
         follow()
         start()
+    }
+
+    /// Keeps the token that a service has given in the place of the present one.
+    private func keep(_ renewed: PlaceCredentials) {
+        guard phase != .off, secrets.credentials != nil else { return }
+        let isKept = files.kept.credentials != nil
+        secrets.credentials = renewed
+        if isKept { try? files.keep(secrets) }
     }
 
     private func open(_ place: any SyncPlace, _ settings: SyncSettings) throws {
@@ -180,10 +200,6 @@ import LivePages
                 }
             }
         }
-    }
-
-    private var wrongPassphrase: String {
-        "This is not the passphrase of the \(settings?.place.noun ?? "folder"). Type the one that its other devices use."
     }
 
     private func note(_ error: any Error, retry: Date) {
@@ -249,12 +265,6 @@ import LivePages
         }
         if !needless.isEmpty { try? await sync.dismiss(needless) }
         return shown
-    }
-
-    /// The message of an error, without the folders of this machine that are not the user's choice.
-    func message(_ error: any Error) -> String {
-        if let error = error as? SyncPlaceError { return error.message }
-        return StorePlace.withoutFolders(error.localizedDescription, of: groceries.url)
     }
 
     // MARK: Acting
@@ -353,6 +363,7 @@ import LivePages
             try await sync?.leave(tellingOthers: false)
         }
         endExchanging()
+        await settings?.place.signOut(secrets.credentials)
         try files.remove()
         (phase, settings, secrets, trouble) = (.off, nil, SyncSecrets(), nil)
         onChange?(true)

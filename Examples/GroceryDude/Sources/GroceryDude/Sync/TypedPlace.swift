@@ -8,6 +8,7 @@ struct TypedPlace: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case folder, s3
         case webDAV = "webdav"
+        case service
     }
 
     typealias Field = SyncCandidate.Field
@@ -29,6 +30,7 @@ struct TypedPlace: Sendable {
             case .folder: .folder
             case .webDAV: .webDAV
             case .s3: .s3
+            case .service: .service
             }
         self.init(form, kind)
     }
@@ -43,8 +45,8 @@ struct TypedPlace: Sendable {
     /// What was typed, for the form that is shown again; nothing secret, even if it was typed into an address.
     func shown(_ field: Field) -> String {
         switch field {
-        case .passphrase, .password, .secretKey: ""
-        case .address, .endpoint: Self.withoutSecrets(self[field])
+        case .passphrase, .password, .secretKey, .accountPassword: ""
+        case .address, .endpoint, .service: Self.withoutSecrets(self[field])
         default: self[field]
         }
     }
@@ -76,6 +78,12 @@ struct TypedPlace: Sendable {
             try check(address, .address)
             return address
         case .s3: return .s3(try bucket())
+        case .service:
+            let address = PlaceAddress.Service(
+                address: try url(.service, "the service", "https://groceries.example.com"), account: self[.account],
+                household: self[.household])
+            try check(.service(address), .service)
+            return .service(address)
         }
     }
 
@@ -161,6 +169,16 @@ struct TypedPlace: Sendable {
             try refuseControls(.secretKey, "secret key")
             let session = self[.sessionToken]
             return .keys(access: access, secret: secret, session: session.isEmpty ? nil : session)
+        case .service:
+            let password = fields[.accountPassword] ?? ""
+            if self[.account].isEmpty {
+                throw Problem(field: .account, description: "Type the name of your account.")
+            }
+            if password.isEmpty {
+                throw Problem(
+                    field: .accountPassword, description: "Type the password of “\(self[.account])”.")
+            }
+            return .password(user: self[.account], password: password)
         }
     }
 
