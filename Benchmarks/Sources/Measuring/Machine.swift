@@ -35,9 +35,14 @@ package struct Machine: Codable {
     }
 
     /// Seconds of processor time that all threads of this process have used.
-    package static var processorTime: Double {
+    package static var processorTime: Double { seconds(CLOCK_PROCESS_CPUTIME_ID) }
+
+    /// Seconds of processor time that the calling thread has used.
+    package static var threadTime: Double { seconds(CLOCK_THREAD_CPUTIME_ID) }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 

@@ -1,6 +1,8 @@
+import Dispatch
 import Foundation
 import Measuring
 import Sides
+import Synchronization
 
 /// Starts this program under valgrind, once for each workload and side.
 struct Counter {
@@ -22,25 +24,35 @@ struct Counter {
     /// Removes the stores.
     func finish() { try? FileManager.default.removeItem(at: folder) }
 
-    /// Instructions by side.
-    func count(_ workload: Workload, _ sides: [SideName]) throws -> [String: Int] {
-        try stores.prepare(workload.contents, rows: rows)
-        var counts: [String: Int] = [:]
-        var first: Digest?
-        for side in sides {
+    /// Instructions by workload and side, counted in as many processes at once as there are processors: the counts
+    /// are those of one process.
+    func count(_ workloads: [Workload], _ sides: [SideName]) throws -> [String: [String: Int]] {
+        for workload in workloads { try stores.prepare(workload.contents, rows: rows) }
+        let runs = workloads.flatMap { workload in sides.map { (workload: workload, side: $0) } }
+        let results = Mutex<[Int: Result<(count: Int, digest: Digest), any Error>]>([:])
+        DispatchQueue.concurrentPerform(iterations: runs.count) { [rows, kept, folder] index in
+            let (workload, side) = runs[index]
             FileHandle.standardError.write(Data("\(workload.rawValue) \(side.rawValue) …\n".utf8))
-            let (count, digest) = try count(workload, side)
-            counts[side.rawValue] = count
-            if let first, first != digest {
-                throw MeasuringFailure(
-                    "\(workload.rawValue): the sides did different work: [\(first)] and [\(digest)].")
+            let result = Result { try Self.count(workload, side, rows: rows, in: folder, keptIn: kept) }
+            results.withLock { $0[index] = result }
+        }
+        var counts: [String: [String: Int]] = [:]
+        var digests: [String: Digest] = [:]
+        for (index, run) in runs.enumerated() {
+            guard let result = try results.withLock({ $0[index] })?.get() else { continue }
+            let name = run.workload.rawValue
+            counts[name, default: [:]][run.side.rawValue] = result.count
+            if let first = digests[name], first != result.digest {
+                throw MeasuringFailure("\(name): the sides did different work: [\(first)] and [\(result.digest)].")
             }
-            first = digest
+            digests[name] = result.digest
         }
         return counts
     }
 
-    private func count(_ workload: Workload, _ side: SideName) throws -> (Int, Digest) {
+    private static func count(
+        _ workload: Workload, _ side: SideName, rows: Int, in folder: URL, keptIn kept: URL?
+    ) throws -> (count: Int, digest: Digest) {
         let file = (kept ?? folder).appendingPathComponent("callgrind.out.\(workload.rawValue)-\(side.rawValue)")
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let output = try Command.output(
@@ -48,7 +60,7 @@ struct Counter {
                 + [program] + CountedWork.arguments(workload, side, rows: rows, folder: folder),
             // Without seeds the hash tables of Swift are the same in each run.
             adding: ["SWIFT_DETERMINISTIC_HASHING": "1"])
-        return (try Self.total(file), try JSONDecoder().decode(Digest.self, from: output))
+        return (try total(file), try JSONDecoder().decode(Digest.self, from: output))
     }
 
     /// The number in the line `totals: N` of callgrind's file.

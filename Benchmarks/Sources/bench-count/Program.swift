@@ -95,7 +95,7 @@ struct Program {
         let counter = try Counter(rows: rows, kept: kept)
         defer { counter.finish() }
         var found = Baseline(rows: rows, versions: try Versions.here())
-        for workload in workloads { found.counts[workload.rawValue] = try counter.count(workload, sides) }
+        found.counts = try counter.count(workloads, sides)
         return found
     }
 }
