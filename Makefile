@@ -28,7 +28,7 @@ STORE_TRAITS = $(if $(filter postgres%,$(STORE)),--traits PostgreSQL)
 # Where `make shopping-list` leaves the store that it builds.
 SHOPPING_FOLDER ?= .build/shopping-list
 
-SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/LivePages Examples/LivePagesTesting Examples/GroceryDude/Sources Examples/GroceryDude/Tests Examples/MyMovies/Sources Examples/MyMovies/Tests Fuzzing/Sources Service/Sources Service/Tests) \
+SOURCES := $(wildcard Sources Tests Plugins Benchmarks/Sources Examples/JSONFolderStore Examples/Apps/Sources Examples/Apps/Tests Examples/LivePages Examples/LivePagesTesting Examples/GroceryDude/Sources Examples/GroceryDude/Tests Examples/GroceryCloud/Sources Examples/GroceryCloud/Tests Examples/Studio/Sources Examples/Studio/Tests Examples/MyMovies/Sources Examples/MyMovies/Tests Fuzzing/Sources Service/Sources Service/Tests) \
 	$(wildcard Package.swift Benchmarks/Package.swift Examples/Apps/Package.swift Examples/Package.swift Fuzzing/Package.swift Service/Package.swift)
 
 # What `make sanitize` looks for, each with a build of its own.
@@ -51,7 +51,7 @@ WEB_FLAGS = $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS) --package-path $(WEB)
 SERVICE = Service
 SERVICE_FLAGS = $(SWIFT_FLAGS) $(LEAN_FLAGS) $(SCRATCH_FLAGS) --package-path $(SERVICE)
 
-.PHONY: service test-service
+.PHONY: service test-service test-service-postgresql
 ## Serves a model to many people: make service MODEL=Groceries.xcdatamodeld STORE=groceries.sqlite PORT=8080; see docs/service.md.
 service: dependencies
 	$(SWIFT) build $(SERVICE_FLAGS) $(STORE_TRAITS) --product coredata-service
@@ -64,7 +64,15 @@ test-service: dependencies
 	$(SWIFT) build $(SERVICE_FLAGS) --build-tests
 	Scripts/run-tests.py --log $(SERVICE)/.build/tests.log $(TESTS) "$$($(SWIFT) build $(SERVICE_FLAGS) --show-bin-path)/ServicePackageTests.xctest"
 
-.PHONY: run test-run-postgresql movies shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz simulate test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
+## Runs those tests of the service that are about stores on PostgreSQL, and its accounts' with their store there.
+test-service-postgresql: dependencies
+	@Scripts/dependencies.sh postgresql
+	$(SWIFT) build $(SERVICE_FLAGS) --traits PostgreSQL --build-tests
+	Scripts/run-tests.py --filter PostgreSQLTests "$$($(SWIFT) build $(SERVICE_FLAGS) --show-bin-path)/ServicePackageTests.xctest"
+	COREDATA_ACCOUNTS_ON_POSTGRESQL=1 Scripts/run-tests.py --filter CoreDataAccountsTests \
+		"$$($(SWIFT) build $(SERVICE_FLAGS) --show-bin-path)/ServicePackageTests.xctest"
+
+.PHONY: run test-run-postgresql movies cloud studio shopping-list test test-long nightly test-web bench-web pictures-web test-combine stress sanitize fuzz simulate test-apps syntax-range build-cost build install uninstall lint format bench bench-check bench-baseline docs ci dependencies
 
 ## Runs the web app Grocery Dude and prints its address; PORT=8123 for another port, ARGS=--demo for a list that is half done,
 ## STORE=FILE or STORE='postgresql://user@host/database?schema=groceries' for another place of the store.
@@ -81,6 +89,16 @@ movies: dependencies
 	$(SWIFT) build $(WEB_FLAGS) --product MyMovies
 	@exec "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/MyMovies" $(ARGS)
 
+## Runs the web app Grocery Cloud with the service inside: accounts, households, one list for several people. PORT, STORE and ARGS as for `make run`.
+cloud: dependencies
+	$(SWIFT) build $(WEB_FLAGS) $(STORE_TRAITS) --product GroceryCloud
+	@exec "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/GroceryCloud" $(if $(STORE),--store '$(STORE)') $(ARGS)
+
+## Opens a model and a store in the browser: make studio ARGS='Groceries.xcdatamodeld groceries.sqlite'; ARGS=--demo for a filled store.
+studio: dependencies
+	$(SWIFT) build $(WEB_FLAGS) --product coredata-studio
+	@exec "$$($(SWIFT) build $(WEB_FLAGS) --show-bin-path)/coredata-studio" $(ARGS)
+
 ## Builds a grocery store from XML with the coredata tool, prints the shopping list by aisle and what the store holds.
 shopping-list: dependencies
 	$(SWIFT) build $(SWIFT_FLAGS) --product coredata
@@ -95,7 +113,7 @@ test-long: export COREDATA_LONG_TESTS = 1
 test-long: test
 
 ## What CI does not run every time: tests in full, long edits of one store by two processes, sanitizers, broken files for every reader.
-nightly: test-long test-combine stress sanitize fuzz
+nightly: test-long test-combine test-service-postgresql stress sanitize fuzz
 	$(MAKE) test-apps CONFIGURATION=release
 
 .PHONY: test-build
@@ -148,7 +166,7 @@ bench-web: dependencies
 pictures-web: dependencies
 	@Scripts/web-tools.sh
 	$(SWIFT) test $(WEB_FLAGS) --disable-xctest --filter picturesForTheReadme
-	for name in grocery-prepare grocery-shop grocery-detail grocery-sync mymovies-list mymovies-edit mymovies-desk; do \
+	for name in cloud-prepare cloud-viewer grocery-prepare grocery-shop grocery-detail grocery-sync mymovies-list mymovies-edit mymovies-desk; do \
 		vips copy $(WEB)/.build/screenshots/$$name.png "docs/images/$$name.png[palette,compression=9,strip]" || exit 1; done
 
 ## Builds and tests what reads Swift with the lowest and the highest swift-syntax; SYNTAX_VERSIONS="601.0.1 602.0.0" for others.

@@ -10,8 +10,13 @@ let package = Package(
         .library(name: "CoreDataToolkit", targets: ["CoreDataToolkit"]),
         .library(name: "CoreDataRemoteBackup", targets: ["CoreDataRemoteBackup"]),
         .library(name: "CoreDataSync", targets: ["CoreDataSync"]),
+        .library(name: "CoreDataStudio", targets: ["CoreDataStudio"]),
         .library(name: "CoreDataPermissions", targets: ["CoreDataPermissions"]),
+        // What the service and its clients say to each other.
+        .library(name: "CoreDataJSON", targets: ["CoreDataJSON"]),
         .library(name: "CoreDataRemoteSync", targets: ["CoreDataRemoteSync"]),
+        // A store that asks a service for each request.
+        .library(name: "CoreDataServiceClient", targets: ["CoreDataServiceClient"]),
         // The only product that builds swift-syntax's macro libraries.
         .library(name: "SwiftData", targets: ["SwiftData"]),
         // Needs libpq; who does not ask for it neither builds nor links it.
@@ -53,6 +58,7 @@ let package = Package(
         .target(name: "CObjectRuntime"),
         .target(name: "CoreDataPrimitives"),
         .target(name: "CoreDataXML", dependencies: ["CExpat"]),
+        .target(name: "CoreDataJSON"),
         .target(name: "CoreDataZip", dependencies: ["CZlib"]),
         .target(name: "CoreDataDeclarations", dependencies: ["CoreDataPrimitives"]),
 
@@ -144,6 +150,18 @@ let package = Package(
         .target(
             name: "CoreDataToolkit",
             dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataXML", "CoreDataZip"]),
+        // What tools do with any store: find its model, open it, show its values, compare it.
+        .target(
+            name: "CoreDataStoreTools",
+            dependencies: ["CoreData", "CoreDataModel", "CoreDataPrimitives", "CoreDataToolkit"]),
+        // The model editor and store browser, without the server that sends its pages.
+        .target(
+            name: "CoreDataStudio",
+            dependencies: [
+                "CoreData", "CoreDataModel", "CoreDataModelTools", "CoreDataToolkit", "CoreDataStoreTools",
+                "CoreDataCodeGeneration", "CoreDataPredicate", "CoreDataStore", "CoreDataPrimitives",
+            ],
+            resources: [.embedInCode("Resources")]),
         // Synchronisation between devices: what merges, without I/O, and what captures, exchanges and applies.
         .target(name: "CoreDataSyncEngine", dependencies: ["CoreDataDigests"]),
         .target(
@@ -159,11 +177,17 @@ let package = Package(
         .target(
             name: "CoreDataRemoteBackup", dependencies: ["CoreDataRemote", "CoreDataToolkit", "CoreDataDigests"]),
         .target(name: "CoreDataRemoteSync", dependencies: ["CoreDataRemote", "CoreDataSync", "CoreDataDigests"]),
+        .target(
+            name: "CoreDataServiceClient",
+            dependencies: [
+                "CoreData", "CoreDataJSON", "CoreDataRemoteSync", "CoreDataRemote", "CoreDataPredicate",
+                "CoreDataPrimitives", "CoreDataDigests", .product(name: "Logging", package: "swift-log"),
+            ]),
         .executableTarget(
             name: "CoreDataCLI",
             dependencies: [
-                "CoreData", "CoreDataToolkit", "CoreDataPrimitives", "CoreDataXML", "CoreDataDeclarations",
-                "CoreDataModel",
+                "CoreData", "CoreDataToolkit", "CoreDataStoreTools", "CoreDataPrimitives", "CoreDataXML",
+                "CoreDataDeclarations", "CoreDataModel",
                 "CoreDataModelTools", "CoreDataCodeGeneration", "CoreDataSync", "CoreDataSyncEngine",
                 "CoreDataSyncSimulation",
                 .target(name: "CoreDataPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
@@ -260,6 +284,19 @@ let package = Package(
         // Counts what a program does to files, and kills it at one of them.
         .target(name: "FileOperations", path: "Tests/FileOperations"),
         // What a process may be killed in the middle of, and what may be left then.
+        // Power failures and failing system calls.
+        .target(name: "SystemCalls", path: "Tests/SystemCalls"),
+        .target(
+            name: "CrashConsistencyScenarios",
+            dependencies: [
+                "CoreData", "CoreDataModel", "CoreDataSync", "CoreDataToolkit", "MigrationScenarios", "TestSupport",
+            ], path: "Tests/CrashConsistencyScenarios"),
+        .executableTarget(
+            name: "SystemCallsProgram", dependencies: ["CrashConsistencyScenarios", "SystemCalls"],
+            path: "Tests/SystemCallsProgram"),
+        .testTarget(
+            name: "CrashConsistencyTests",
+            dependencies: ["CoreData", "CrashConsistencyScenarios", "CSQLite", "SystemCallsProgram", "TestSupport"]),
         .target(
             name: "MigrationScenarios", dependencies: ["CoreData", "CoreDataModel", "TestSupport"],
             path: "Tests/MigrationScenarios"),
@@ -275,9 +312,15 @@ let package = Package(
         .testTarget(
             name: "CoreDataCLITests",
             dependencies: [
-                "CoreDataCLI", "CoreData", "CoreDataToolkit", "CoreDataModel", "CoreDataModelTools",
+                "CoreDataCLI", "CoreData", "CoreDataToolkit", "CoreDataStoreTools", "CoreDataModel",
+                "CoreDataModelTools",
                 "CoreDataPostgreSQL", "CoreDataPostgreSQLDriver", "CoreDataPrimitives", "CoreDataSQL",
                 "PostgreSQLServer", "TestSupport", "coredata-modelc", "coredata-port",
+            ]),
+        .testTarget(
+            name: "CoreDataStudioTests",
+            dependencies: [
+                "CoreDataStudio", "CoreData", "CoreDataModel", "CoreDataStoreTools", "CoreDataToolkit", "TestSupport",
             ]),
         .testTarget(
             name: "CoreDataToolkitTests",

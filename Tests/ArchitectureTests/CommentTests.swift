@@ -126,7 +126,7 @@ import Testing
         var declarations = 0
         let targets = [
             "CoreData", "CoreDataToolkit", "CoreDataRemote", "CoreDataRemoteBackup", "CoreDataSync",
-            "CoreDataRemoteSync",
+            "CoreDataRemoteSync", "CoreDataStudio",
         ]
         let sources = try targets.flatMap(Repository.sources)
         for (path, code) in sources {
