@@ -37,7 +37,7 @@ import Hummingbird
         }
     }
 
-    /// Answers GETs of the path, whoever is signed in: for files that are the same for all.
+    /// Answers GETs of the path for all accounts and visitors alike, such as those of style sheets.
     nonisolated func getForAll(
         _ router: Router<BasicRequestContext>, _ path: RouterPath, _ handler: @escaping Handler
     ) {

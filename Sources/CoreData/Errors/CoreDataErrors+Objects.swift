@@ -60,7 +60,7 @@ extension CoreDataErrors {
             NSManagedObjectMergeError,
             """
             \(objects[0].objectID) was changed, and its parent context has deleted it or found that its row is gone. Refresh \
-            the object with mergeChanges false to give up what was changed, or delete it here, too.
+            the object with mergeChanges false to discard its changes, or delete it here, too.
             """,
             [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }

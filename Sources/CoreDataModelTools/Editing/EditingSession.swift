@@ -102,7 +102,7 @@ package struct EditingSession: Sendable {
         revision += 1
     }
 
-    /// The title of the command that ``undo()`` takes back.
+    /// The title of the command that ``undo()`` reverts.
     package var undoTitle: String? { done.last?.title }
     package var redoTitle: String? { undone.last?.title }
 

@@ -83,7 +83,7 @@ import Testing
         return try await shopper.post(route.path, fields)
     }
 
-    /// Sends all routes as somebody who is no member; none of them may show or change anything.
+    /// Sends all routes as an account that is no member; none of them may show or change anything.
     private static func attack(_ household: TestHousehold, as attacker: Shopper) async throws {
         let routes = try await routes(household)
         let before = try await state(household)

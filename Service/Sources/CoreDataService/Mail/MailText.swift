@@ -47,7 +47,7 @@ package struct MailText: Sendable {
             return (
                 "Set a new password for \(service)",
                 """
-                Somebody asked for a new password for your account \(name) of \(service).
+                A new password was requested for your account \(name) of \(service).
                 If it was you, open this address:
 
                 \(link("password", message))

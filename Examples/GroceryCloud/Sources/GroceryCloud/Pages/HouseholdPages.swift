@@ -32,7 +32,7 @@ extension App {
         let empty: HTML =
             memberships.isEmpty
             ? """
-            <div class=empty><h2>No household yet</h2><p>Make one below and invite the others. If somebody has invited you, open the \
+            <div class=empty><h2>No household yet</h2><p>Make one below and invite the others. If you were invited, open the \
             link that you got.</p><p><a class=button href=/join>Open an invitation</a></p></div>
             """ : ""
         return .page(

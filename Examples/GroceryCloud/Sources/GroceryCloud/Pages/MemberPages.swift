@@ -76,7 +76,7 @@ extension App {
             "<option value=\(role.markup)>\(role.meaning)</option>"
         }
         return """
-            <section class=card><h2>Invite somebody</h2>
+            <section class=card><h2>Invite a person</h2>
             <form method=post action="\(path)/invitations">\(visit.token)
             <div class=field><label for=role>As</label><select id=role name=role>\(roles)</select></div>
             <div class=field><label for=days>The link ends after</label><select id=days name=days><option value=1>1 day</option>\
@@ -95,7 +95,7 @@ extension App {
     private func shown(_ invitation: CreatedInvitation, _ visit: AccountVisit) -> HTML {
         let link = "\(base(visit.visit))/join#\(invitation.token)"
         return """
-            <section class=card role=status><h2>Send this link</h2><p>Whoever has it can join as \(invitation.invitation.role.rawValue) \
+            <section class=card role=status><h2>Send this link</h2><p>Each person who has it can join as \(invitation.invitation.role.rawValue) \
             until \(Self.moment(invitation.invitation.endsAt)) UTC. It is shown only now.</p>
             <div class=field><label for=link>Link</label><input id=link value="\(link)" readonly></div></section>
             """
